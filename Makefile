@@ -7,36 +7,36 @@ INSTALL := tools/install.py --editable
 PIP := -m pip install --quiet --disable-pip-version-check
 # Every process would compile all of its modules if it could not keep what it compiled.
 unexport PYTHONDONTWRITEBYTECODE
-.PHONY: help demo test test-serve test-bytes test-lsp test-typing test-scale test-yaml test-pythons lint types unit cases stubs conformance bench fuzz mutants clients peers clients-under-fault conformance-suite action soak browser test-opencode comparison docs pages pins dist reproducible clean
+.PHONY: help demo test test-serve test-bytes test-lsp test-typing test-scale test-yaml test-pythons lint types unit cases stubs conformance bench fuzz mutants clients peers clients-under-fault conformance-suite action soak browser test-opencode comparison docs pages pins dist reproducible release clean
 
 help:
-	@echo "make demo    install and show one clean and one broken configuration"
-	@echo "make test    demo, every test, types and lints"
-	@echo "make test-serve  serve tools and skills to other programs, and ten thousand calls at once"
-	@echo "make test-bytes  one changed byte in each of two thousand locked files"
-	@echo "make test-lsp  the language server with real editors, and how fast it is"
-	@echo "make test-typing, make test-scale   with pyright; with Dask and Ray"
-	@echo "make test-yaml  YAML as a second reader reads it; needs Python 3.12"
-	@echo "make test-pythons [PYTHONS='3.14 3.15']   every test on other Pythons; 3.12 and 3.13 unless you say which"
-	@echo "make bench [ROWS='servers linters']   compare with peers; writes bench/RESULTS.md"
-	@echo "make fuzz [INPUTS=100000]   random input for every surface; twenty minutes of two cores"
-	@echo "make mutants [PART='jail sandbox']   small wrong changes against the tests of what everything rests on"
-	@echo "make clients [TREES='folder …']   what five clients say about the corpus and these folders, beside us"
-	@echo "make peers SAID=file TREES='folder …'   other linters on these folders, beside what Claude Code said"
-	@echo "make clients-under-fault   official clients against every example of faults; writes a page"
-	@echo "make conformance-suite     the official suite against the example that behaves well"
-	@echo "make comparison  who finds which slip: other tools on the same files; writes docs/comparison.md"
-	@echo "make browser the report page in Chromium; needs npm and Debian's chromium"
-	@echo "make soak    ten minutes of connections and floods against one server"
-	@echo "make docs    build the documentation and look at it; needs npm and Debian's chromium"
+	@echo "make demo                  install equipage and show one clean and one broken configuration"
+	@echo "make test [PACKAGE=serve]  install everything; demo, every test, types and lints"
+	@echo "make docs                  build the documentation and look at it; needs npm and chromium"
+	@echo "make release               build and check every distribution, as a release does"
+	@echo "make clean                 remove what the others made"
+	@echo
+	@echo "For single parts of the work:"
+	@echo "  make lint types unit cases stubs pages conformance pins   what \`make test\` runs or compares"
+	@echo "  make test-pythons [PYTHONS='3.14 3.15']   every test on other Pythons"
+	@echo "  make test-serve test-bytes test-lsp test-typing test-scale test-yaml test-opencode browser   with other programs"
+	@echo "  make fuzz [INPUTS=100000]   random input for every surface; twenty minutes of two cores"
+	@echo "  make soak clients-under-fault conformance-suite   the test server, for ten minutes and with clients"
+	@echo "  make action dist reproducible   the GitHub Action; distributions, built twice"
+	@echo "What judges from outside (lab/README.md):"
+	@echo "  make bench [ROWS='servers linters'], clients, peers, comparison, mutants [PART='jail sandbox']"
 
-$(VENV)/.installed: pyproject.toml constraints.txt constraints-dev.txt
+# Everything that says what is installed.
+WANTED := pyproject.toml packages/*/pyproject.toml tools/pins/*.txt
+
+$(VENV)/.installed: $(WANTED)
 	$(PYTHON) -m venv $(VENV)
 	$(PY) $(INSTALL)
 	@touch $@
 
 $(VENV)/.ready: $(VENV)/.installed
 	$(PY) $(INSTALL) --dev
+	$(PY) tools/faces.py
 	@touch $@
 
 demo: $(VENV)/.installed
@@ -48,15 +48,18 @@ lint: $(VENV)/.ready
 	$(PY) -m ruff check .
 	$(PY) -m ruff format --check .
 
-types: $(VENV)/.ready
+types: stubs
 	$(PY) -m mypy
 
 # Three processes for two cores, because many tests wait for a process or a time. Each takes one file
 # after the other, those with most tests first, so that what the tests of a file share is made once.
 SPREAD := -n 3 --dist loadfile
 
-unit: $(VENV)/.ready
-	sh tests/in_memory.sh $(PY) -m pytest -q $(SPREAD)
+# `make test PACKAGE=serve` tests one distribution; `main` is equipage itself.
+TESTS := $(if $(PACKAGE),$(if $(filter main,$(PACKAGE)),tests,packages/equipage-$(PACKAGE)/tests))
+
+unit: stubs
+	sh tests/in_memory.sh $(PY) -m pytest -q $(SPREAD) $(TESTS)
 
 # Every test on the other Pythons, which must be there: a command, or a version of pyenv. The lines
 # that tests run are counted on 3.13: that costs next to nothing there, and twice the time on 3.11.
@@ -65,10 +68,11 @@ COVERED := --cov --cov-report=term --cov-fail-under=95
 found = $(shell for each in python$(1) "$$HOME"/.pyenv/versions/$(1).*/bin/python; do \
 	"$$each" -c 'import venv' >/dev/null 2>&1 && { echo "$$each"; break; }; done)
 
-.venv-3.%/.ready: pyproject.toml constraints.txt constraints-dev.txt
+.venv-3.%/.ready: $(WANTED)
 	@test -n "$(call found,3.$*)" || { echo "Python 3.$* is not here"; exit 1; }
 	"$(call found,3.$*)" -m venv .venv-3.$*
 	.venv-3.$*/bin/python $(INSTALL) --dev
+	.venv-3.$*/bin/python tools/faces.py
 	@touch $@
 
 .PRECIOUS: .venv-3.%/.ready
@@ -98,8 +102,8 @@ test-scale:
 
 # Installs other programs (Node.js, PHP, clients) and takes some minutes. Nothing may be skipped.
 test-serve: $(VENV)/.ready
-	sh tests/serve/install.sh
-	EQUIPAGE_TEST_SERVE=1 $(PY) -m pytest -q -p no:cacheprovider tests/serve
+	sh packages/equipage-serve/tests/install.sh
+	EQUIPAGE_TEST_SERVE=1 $(PY) -m pytest -q -p no:cacheprovider packages/equipage-serve/tests
 
 # Two thousand files of every kind, each changed once; `make test` changes a sample.
 test-bytes: $(VENV)/.ready
@@ -125,10 +129,10 @@ test-lsp:
 	EQUIPAGE_TEST_LSP=1 EQUIPAGE_OPENCODE="$(CURDIR)/.clients/opencode/node_modules/.bin/opencode" EQUIPAGE_CLAUDE="$(CURDIR)/.clients/agents/node_modules/.bin/claude" EQUIPAGE_COPILOT="$(CURDIR)/.clients/agents/node_modules/.bin/copilot" .venv-lsp/bin/python -m pytest -q -rs -p no:cacheprovider -o asyncio_default_fixture_loop_scope=function tests/lsp | tee .lsp.log; grep -q ' passed' .lsp.log && ! grep -Eq 'skipped|failed|error' .lsp.log
 	@rm -f .lsp.log
 	@test -e .clients/editing/node_modules/.bin/yaml-language-server || npm install --silent --no-audit --no-fund --prefix .clients/editing yaml-language-server@1.19.2
-	.venv-lsp/bin/python bench/editing.py
+	.venv-lsp/bin/python lab/bench/editing.py
 
 cases: $(VENV)/.ready
-	EQUIPAGE_UPDATE_CASES=1 $(PY) -m pytest -q tests/test_cases.py tests/cli/test_consoles.py tests/docs/test_docs.py
+	EQUIPAGE_UPDATE_CASES=1 $(PY) -m pytest -q tests/test_cases.py tests/cli/test_consoles.py tests/docs/test_docs.py packages/*/tests/test_pages_of_*.py
 
 stubs: $(VENV)/.ready
 	$(PY) tools/faces.py
@@ -138,13 +142,13 @@ conformance: $(VENV)/.ready
 
 bench: $(VENV)/.ready
 	@test -e .clients/editing/node_modules/.bin/yaml-language-server || npm install --silent --no-audit --no-fund --prefix .clients/editing yaml-language-server@1.19.2
-	$(PY) bench/run.py $(if $(ROWS),--rows "$(ROWS)")
+	$(PY) lab/bench/run.py $(if $(ROWS),--rows "$(ROWS)")
 
 # mutmut says what is changed; what tries the changes is ours. So it has an environment of its own.
 mutants:
 	$(PYTHON) -m venv .venv-mutants
-	.venv-mutants/bin/python $(PIP) mutmut==3.8.1 pytest hypothesis jsonschema pyyaml ".[serve]"
-	.venv-mutants/bin/python tools/mutants $(PART)
+	.venv-mutants/bin/python $(PIP) mutmut==3.8.1 pytest hypothesis jsonschema pyyaml . ./packages/equipage-serve
+	.venv-mutants/bin/python lab/mutants $(PART)
 
 # So many inputs for each surface, which are 26.
 INPUTS ?= 100000
@@ -157,11 +161,11 @@ fuzz: $(VENV)/.ready
 
 # The clients are installed with npm into .clients, or into the folder CLIENTS; some minutes.
 clients: $(VENV)/.ready
-	$(PY) tools/clients $(if $(CLIENTS),--clients "$(CLIENTS)") $(if $(SAID),--remember "$(SAID)") $(TREES)
+	$(PY) lab/clients $(if $(CLIENTS),--clients "$(CLIENTS)") $(if $(SAID),--remember "$(SAID)") $(TREES)
 
-# Other linters on the same trees. SAID is what `tools/clients --remember` wrote about them.
+# Other linters on the same trees. SAID is what `lab/clients --remember` wrote about them.
 peers: $(VENV)/.ready
-	$(PY) tools/clients/peers.py "$(SAID)" $(TREES)
+	$(PY) lab/clients/peers.py "$(SAID)" $(TREES)
 
 # Official clients and the official suite have environments of their own, in .clients; they need npm.
 clients-under-fault: $(VENV)/.ready
@@ -179,7 +183,7 @@ soak: $(VENV)/.ready
 
 # The tools people would pick instead, installed into .peers; ten minutes. Writes docs/comparison.md.
 comparison: $(VENV)/.ready
-	$(PY) tools/comparison
+	$(PY) lab/comparison
 
 # The pages that are made from the code, which are kept in the repository.
 pages: $(VENV)/.ready
@@ -196,10 +200,11 @@ pins: $(VENV)/.ready
 	$(PY) $(PIP) uv
 	$(PY) tools/pins.py
 
-# The wheel and the source archive with what went into them; twice, to show that the bytes depend on
-# the commit alone.
-dist reproducible: $(VENV)/.ready
+# The distributions with what went into them; twice, to show that the bytes depend on the commit
+# alone. `release` does both and looks into them.
+dist reproducible release: $(VENV)/.ready
+	$(PY) $(PIP) uv
 	$(PY) tools/release.py $@
 
 clean:
-	rm -rf dist .venv .venv-3.* .venv-lsp .venv-yaml .venv-mutants .clients .peers .mutants bench/.venv-* bench/data site .mypy_cache .ruff_cache .pytest_cache .coverage*
+	rm -rf dist .venv .venv-3.* .venv-lsp .venv-yaml .venv-mutants .clients .peers .mutants lab/bench/.venv-* lab/bench/data site .mypy_cache .ruff_cache .pytest_cache .coverage*

@@ -1,4 +1,4 @@
-"""Makes CONFORMANCE.md: every requirement of the seed documents and the tests that show it.
+"""Makes CONFORMANCE.md, and for the site the tables of the requirements and their tests.
 
 Requirements and deviations are rows of `requirements/*.toml`. A test claims ids with
 `@pytest.mark.requirement("F-001")`; a case file with a line `Shows: F-001, EC-LOAD-003`.
@@ -18,7 +18,8 @@ from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).resolve().parents[1]
-TESTS = ROOT / "tests"
+#: The tests of every distribution.
+TESTS = (ROOT / "tests", *sorted(ROOT.glob("packages/*/tests")))
 PAGE = ROOT / "CONFORMANCE.md"
 
 _SHOWS = re.compile(r"^Shows:\s*(.+)$", re.MULTILINE)
@@ -26,10 +27,9 @@ _SHOWS = re.compile(r"^Shows:\s*(.+)$", re.MULTILINE)
 _HEAD = """\
 # Conformance
 
-Made by `make conformance` from `requirements/*.toml` and the tests; do not edit. The page lists
-every requirement of the seed documents with the tests that show it. *Deviations* are the places
-where equipage differs from a seed's original or a fact sheet, with the reason. The numbers are
-names, not a count: a missing number was never used, or its requirement became part of another.
+Made by `make conformance` from `requirements/*.toml` and the tests; do not edit. *Deviations* are
+the places where equipage differs from a seed's original or a fact sheet, with the reason. The site
+has the full tables: each requirement of the seed documents with the tests that show it.
 """
 
 
@@ -45,7 +45,7 @@ def claims() -> dict[str, list[str]]:
 
 
 def _from_code() -> Iterator[tuple[str, str]]:
-    for path in sorted(TESTS.rglob("*.py")):
+    for path in sorted(path for folder in TESTS for path in folder.rglob("*.py")):
         text = path.read_text()
         if "mark.requirement(" not in text:
             continue
@@ -80,7 +80,7 @@ def _is_marker(call: ast.Call) -> bool:
 
 
 def _from_cases() -> Iterator[tuple[str, str]]:
-    for path in sorted(TESTS.rglob("cases/**/*.md")):
+    for path in sorted(path for folder in TESTS for path in folder.rglob("cases/**/*.md")):
         for match in _SHOWS.finditer(path.read_text()):
             for identity in re.split(r"[,\s]+", match[1].strip()):
                 yield identity, path.relative_to(ROOT).as_posix()
@@ -95,23 +95,41 @@ def documents() -> list[dict[str, Any]]:
 
 
 def page() -> str:
-    """The text of CONFORMANCE.md."""
+    """The text of CONFORMANCE.md: how much is shown, and every deviation."""
     shown = claims()
-    parts = [_HEAD]
+    parts = [_HEAD, "| document | requirements | shown by a test | deviations |\n|---|--:|--:|--:|"]
     for document in documents():
-        parts.append(f"\n## {document.get('title', document['name'])}\n")
-        parts.append("| id | requirement | shown by |\n|---|---|---|")
+        rows = document.get("requirement", [])
+        count = sum(row["id"] in shown for row in rows)
+        differing = len(document.get("deviation", []))
+        parts.append(f"| {_title(document)} | {len(rows)} | {count} | {differing} |")
+    for document in documents():
+        if document.get("deviation"):
+            parts += [f"\n## {_title(document)}\n", *_deviations(document)]
+    return "\n".join(parts) + "\n"
+
+
+def tables() -> Iterator[tuple[str, str]]:
+    """For each document the name and the text of its page on the site."""
+    shown = claims()
+    for document in documents():
+        parts = [f"# {_title(document)}\n", "| id | requirement | shown by |\n|---|---|---|"]
         for row in document.get("requirement", []):
             tests = "<br>".join(f"`{test}`" for test in shown.get(row["id"], []))
             parts.append(f"| {row['id']} | {_cell(row['text'])} | {tests} |")
-        deviations = document.get("deviation", [])
-        if deviations:
-            parts.append("\n### Deviations\n\n| where | what | why |\n|---|---|---|")
-            parts += [
-                f"| {row['id']} | {_cell(row['what'])} | {_cell(row['why'])} |"
-                for row in deviations
-            ]
-    return "\n".join(parts) + "\n"
+        if document.get("deviation"):
+            parts += ["\n## Deviations\n", *_deviations(document)]
+        yield f"{document['name']}.md", "\n".join(parts) + "\n"
+
+
+def _title(document: dict[str, Any]) -> str:
+    return str(document.get("title", document["name"]))
+
+
+def _deviations(document: dict[str, Any]) -> list[str]:
+    rows = document["deviation"]
+    listed = [f"| {row['id']} | {_cell(row['what'])} | {_cell(row['why'])} |" for row in rows]
+    return ["| where | what | why |\n|---|---|---|", *listed]
 
 
 def _cell(text: str) -> str:

@@ -18,7 +18,8 @@ import subprocess
 import sys
 import tempfile
 import threading
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from subprocess import PIPE
 from types import ModuleType
@@ -27,6 +28,7 @@ from typing import Any, NamedTuple, TypeVar
 import pytest
 
 import equipage
+from audit import sitecustomize
 from equipage.cli import main
 from equipage.core.diagnostics import Diagnostic
 from equipage.files import System
@@ -51,6 +53,9 @@ SHARED = REPOSITORY.parent / "shared"
 ABSENT = "the shared data (probes, suites, corpus) is not beside the repository"
 
 SOURCES = str(Path(equipage.__file__).parents[1])
+
+#: The folder of the audit hook, which Python imports from its path when it starts.
+AUDIT = str(TESTS / "audit")
 
 #: Variables for a process of a test whose lines count, too; empty unless coverage is measured.
 MEASURED = {name: value for name, value in os.environ.items() if name.startswith("COVERAGE_")}
@@ -229,7 +234,20 @@ NOWHERE = f"{os.devnull}/nowhere"
 def environment(**variables: str) -> dict[str, str]:
     """A small environment that depends on nothing around the tests."""
     fixed = {"PATH": os.environ["PATH"], "HOME": NOWHERE, "COLUMNS": "80"}
-    return {**fixed, "PYTHONPATH": SOURCES, **variables}
+    if sitecustomize.log:
+        fixed[sitecustomize.VARIABLE] = sitecustomize.log
+    paths = [SOURCES, *([AUDIT] if sitecustomize.log else ())]
+    return {**fixed, "PYTHONPATH": os.pathsep.join(paths), **variables}
+
+
+@contextmanager
+def watching(log: Path) -> Iterator[Path]:
+    """Write down in a file what equipage does here, and in processes, that it never may."""
+    before, sitecustomize.log = sitecustomize.log, str(log)
+    try:
+        yield log
+    finally:
+        sitecustomize.log = before
 
 
 def settle(monkeypatch: pytest.MonkeyPatch, folder: Path, env: Mapping[str, str]) -> None:

@@ -6,6 +6,7 @@ import ast
 import importlib
 import json
 import re
+import sys
 import tomllib
 from collections.abc import Iterator
 from functools import cache
@@ -86,13 +87,7 @@ OPENS = {
     "equipage.files.disk",
     "equipage.files.writing",
     "equipage.cli.output",
-    "equipage.serve.jail",  # what a jail may reach, without reading it
-    "equipage.serve.log",  # which it only writes
-    "equipage.serve.supervisor",  # its own children, in /proc
-    "equipage.serve.worker",  # compiled code of a tool, to compare it
-    "equipage.serve.faults.run",  # traces and logs, which it only writes
     "equipage.integrations.pytest",  # the files of a test
-    "equipage.serve.testing",  # the traces again, for tests of clients
 }
 
 
@@ -124,7 +119,7 @@ def test_the_picture_of_the_rooms_is_right() -> None:
     rows = [line for line in drawn[1].splitlines() if not line.startswith("  ")]
     levels = [set(re.findall(r"(\w+)/", row.split("  ")[0])) for row in rows]
     project = tomllib.loads((REPOSITORY / "pyproject.toml").read_text())
-    (contract,) = project["tool"]["importlinter"]["contracts"]
+    contract = project["tool"]["importlinter"]["contracts"][0]
     layers = [set(re.findall(r"\w+", layer)) for layer in contract["layers"]]
     faces = PUBLIC.keys() - {"__init__", "__main__"}
     # The faces are files, not rooms; each level of them is a row, too.
@@ -173,26 +168,16 @@ def folders_of(room: str) -> set[str]:
     return {path.parent.name for path in (ROOT / room).glob("*/__init__.py")}
 
 
-def test_nothing_that_reads_configurations_imports_what_runs_them() -> None:
-    """A check, a load and an editor never import `serve`; the command does when it is asked to."""
-    for name, path in MODULES.items():
-        if not name.startswith(("equipage.serve", "equipage.cli")):
-            assert not [each for each in runtime_imports(path) if _is_in("serve", each)], name
-    imported = python("-c", "import sys, equipage.cli, equipage.cli.check; print(*sys.modules)")
-    assert imported.code == 0, imported.err
-    lazy = [each for each in imported.out.split() if _is_in("serve", each) or _is_in("lsp", each)]
-    assert lazy == []
-
-
-def test_the_command_imports_what_serves_inside_its_functions() -> None:
-    """So no other command pays for it, or depends on what it needs."""
+def test_the_command_imports_the_language_server_when_it_is_asked_to() -> None:
+    """So no other command pays for it."""
     for name, path in MODULES.items():
         if _is_in("cli", name):
             outside = [each for each in parsed(path).body if not isinstance(each, FUNCTIONS)]
             found = set(_imports(tuple(ast.walk(ast.Module(outside, [])))))
-            assert not [each for each in found if _is_in("serve", each) or _is_in("lsp", each)], (
-                name
-            )
+            assert not [each for each in found if _is_in("lsp", each)], name
+    imported = python("-c", "import sys, equipage.cli, equipage.cli.check; print(*sys.modules)")
+    assert imported.code == 0, imported.err
+    assert [each for each in imported.out.split() if _is_in("lsp", each)] == []
 
 
 FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
@@ -225,7 +210,8 @@ def test_a_file_at_the_top_is_public() -> None:
 
 def test_a_public_module_is_documented() -> None:
     """The functions of `api` are those of the package itself."""
-    page = (REPOSITORY / "docs/reference/python.md").read_text()
+    sys.path.insert(0, str(REPOSITORY / "docs"))
+    ((_, page),) = importlib.import_module("generate.python").pages()
     documented = set(re.findall(r"^## `equipage\.(\w+)`$", page, re.MULTILINE))
     assert documented == PUBLIC.keys() - {"__init__", "__main__", "api"}
     assert PUBLIC["api"] <= set(equipage.__all__)
@@ -286,7 +272,7 @@ def test_a_face_only_exports(face: str) -> None:
 
 
 #: Rooms that may ask the operating system about files, folders and the environment.
-ASKS_THE_SYSTEM = ("equipage.files", "equipage.cli", "equipage.serve", "equipage.__main__")
+ASKS_THE_SYSTEM = ("equipage.files", "equipage.cli", "equipage.__main__")
 SYSTEM_CALLS = re.compile(
     r"\bos\.path\.(l?exists|is(file|dir|link|mount)|realpath|expand\w+|samefile|get\w+)\b"
     r"|\bos\.(scandir|listdir|f?walk|l?stat|access|readlink|environb?|getenv|getcwd)\b"
@@ -357,7 +343,12 @@ def test_import_is_light() -> None:
     done = python("-c", code)
     assert done.code == 0, done.err
     of_the_command = {each for each in done.out.split() if _is_in("cli", each)}
-    assert of_the_command == {"equipage.cli", "equipage.cli.arguments", "equipage.cli.output"}
+    assert of_the_command == {
+        "equipage.cli",
+        "equipage.cli.arguments",
+        "equipage.cli.output",
+        "equipage.cli.wings",
+    }
     assert not set(done.out.split()) - set(python("-c", bare).out.split()) & {
         "yaml",
         "msgspec",
@@ -519,11 +510,11 @@ def test_a_load_opens_each_file_once(name: str, call: str, tmp_path: Path) -> No
 
 def test_what_is_fuzzed_exists() -> None:
     for surface in every().values():
-        assert matching(ROOT, *surface.code)
+        assert matching(REPOSITORY / surface.package, *surface.code)
 
 
 def test_what_is_changed_to_try_the_tests_exists() -> None:
     """Parts of `make mutants`: their modules, and the tests that are to notice."""
-    for part in module_at(REPOSITORY / "tools" / "mutants" / "__main__.py").PARTS.values():
-        assert matching(ROOT, *part.modules)
-        assert matching(TESTS, *part.tests)
+    for part in module_at(REPOSITORY / "lab" / "mutants" / "__main__.py").PARTS.values():
+        assert matching(REPOSITORY, *part.modules)
+        assert matching(REPOSITORY, *part.tests)

@@ -1,8 +1,11 @@
-"""Writes what is made from the kinds: what type checkers read (`models.py`, `models.pyi` and
-`api.pyi` of the package) and `clients/tables/paths.py`, by which files are recognised.
+"""Writes what is made from the kinds: what type checkers read (`models.py`, and as stubs
+`models.pyi` and `api.pyi`) and `clients/tables/paths.py`, by which files are recognised.
 
-    python tools/faces.py           write them
-    python tools/faces.py --check   fail if they are not what this program would write
+    python tools/faces.py                 write them
+    python tools/faces.py --check         fail if they are not what this program would write
+    python tools/faces.py --stubs FOLDER  write the stubs there: the build of the wheel does
+
+The stubs are large, so git ignores them.
 
 Kinds, their models and their options are the source. The models of conventions are made at run
 time from tables, so the stub is the only place where a type checker can see their fields. The
@@ -490,6 +493,12 @@ def files() -> dict[Path, str]:
     return {PACKAGE / name: formatted(text, name) for name, text in made.items()}
 
 
+def write_stubs(folder: Path) -> None:
+    """Write the stubs as they come: where a wheel is built, there is no formatter."""
+    for name, text in (("models.pyi", models_pyi()), ("api.pyi", api_pyi())):
+        (folder / name).write_text(text, encoding="utf-8")
+
+
 def formatted(text: str, name: str) -> str:
     import subprocess
 
@@ -500,6 +509,9 @@ def formatted(text: str, name: str) -> str:
 
 
 def main() -> int:
+    if sys.argv[1:2] == ["--stubs"]:
+        write_stubs(Path(sys.argv[2]))
+        return 0
     made = files()
     stale = [path for path in made if not path.exists() or path.read_text() != made[path]]
     if "--check" in sys.argv:

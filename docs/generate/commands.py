@@ -6,6 +6,7 @@ import argparse
 from collections.abc import Iterator
 
 from equipage.cli import COMMANDS, build_parser
+from equipage.cli.wings import installed_words
 from equipage.render import REPORTS
 
 
@@ -25,7 +26,7 @@ def pages() -> Iterator[tuple[str, str]]:
         "| 130 | interrupted; while Python itself still starts, it answers with a traceback |",
         "",
     ]
-    for name, command in build_parser(*COMMANDS).commands.items():
+    for name, command in build_parser(*COMMANDS, *installed_words()).commands.items():
         lines += _command(name, command)
     yield "commands.md", "\n".join(lines)
 

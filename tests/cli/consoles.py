@@ -36,8 +36,20 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from casefiles import BLOCK
-from lab import Runner, commit, matching, repository
+from lab import (
+    UPDATE,
+    Runner,
+    as_process,
+    commit,
+    environment,
+    in_process,
+    matching,
+    repository,
+    settle,
+)
 
 
 @dataclass
@@ -58,6 +70,25 @@ class Console:
         """The session as it really goes."""
         said = "".join(_step(command, folder, run) for command in self.commands())
         return said.replace(str(folder), "<cwd>")
+
+    def environment(self) -> dict[str, str]:
+        columns = str(self.settings.get("columns", 80))
+        return environment(**{"COLUMNS": columns, **self.settings.get("env", {})})
+
+    def check_here(self, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        """Compare the session with what the command does in this process, or rewrite it."""
+        self.write(folder)
+        settle(monkeypatch, folder, self.environment())
+        session = self.play(folder, in_process)
+        if UPDATE:
+            self.rewrite(session)
+        else:
+            assert session == self.session, self.title
+
+    def check_as_processes(self, folder: Path) -> None:
+        self.write(folder)
+        played = self.play(folder, as_process(self.environment(), folder))
+        assert played == self.session, self.title
 
     def rewrite(self, session: str) -> None:
         text = self.path.read_text(encoding="utf-8")

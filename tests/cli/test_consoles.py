@@ -8,27 +8,14 @@ from pathlib import Path
 import pytest
 
 from cli.consoles import Console, consoles_in
-from lab import UPDATE, as_process, environment, in_process, settle
 
 FOLDER = Path(__file__).parent / "cases"
 CASES = list(consoles_in(FOLDER))
 
 
-def _environment(case: Console) -> dict[str, str]:
-    return environment(
-        **{"COLUMNS": str(case.settings.get("columns", 80)), **case.settings.get("env", {})}
-    )
-
-
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.path.stem)
 def test_console(case: Console, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    case.write(tmp_path)
-    settle(monkeypatch, tmp_path, _environment(case))
-    session = case.play(tmp_path, in_process)
-    if UPDATE:
-        case.rewrite(session)
-        return
-    assert session == case.session, case.title
+    case.check_here(tmp_path, monkeypatch)
 
 
 @pytest.mark.parametrize(
@@ -37,8 +24,7 @@ def test_console(case: Console, tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
     ids=lambda case: case.path.stem,
 )
 def test_console_as_processes(case: Console, tmp_path: Path) -> None:
-    case.write(tmp_path)
-    assert case.play(tmp_path, as_process(_environment(case), tmp_path)) == case.session, case.title
+    case.check_as_processes(tmp_path)
 
 
 def test_every_command_has_a_case() -> None:

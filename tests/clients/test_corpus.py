@@ -8,13 +8,13 @@ from pathlib import Path
 import pytest
 
 import equipage
-from conftest import SHARED
 from equipage.loading.header import NOT_YAML_REASONS
 from equipage.syntax import SyntaxProblem
 from equipage.syntax.document import load_value
 from equipage.syntax.header import CONVENTION, Header, split
 from equipage.workspace.fixes import repair
 from equipage.workspace.report import Report
+from lab import SHARED
 
 CORPUS = SHARED / "corpus"
 

@@ -26,25 +26,61 @@ from typing import Any
 
 import lab
 from casefiles import BLOCK
-from lab import REPOSITORY, Runner, in_process, matching, write
+from lab import REPOSITORY, UPDATE, Runner, in_process, matching, write
 
 EXAMPLES = matching(lab.EXAMPLES, "*/README.md")
 PAGES = [REPOSITORY / "README.md", *matching(REPOSITORY / "docs", "**/*.md"), *EXAMPLES]
 #: Made from the code, whose examples are run when they are made; or parts of such pages.
 GENERATED = (
+    "reference/findings/",
+    "reference/clients/",
+    # Only on the site.
     "reference/kinds/",
     "reference/codes/",
+    "reference/conformance/",
     "reference/commands.md",
     "reference/python.md",
     "fixes/",
 )
 
 
+#: What a page says that shows what another distribution does, which has the test of it.
+_NEEDS_ANY = "<!-- needs: "
+
+
 def pages() -> Iterator[Path]:
-    """Every page that was written by hand."""
+    """Every page that was written by hand and needs the main package only."""
     for path in PAGES:
-        if not any(part in path.as_posix() for part in GENERATED):
+        is_generated = any(part in path.as_posix() for part in GENERATED)
+        if not is_generated and _NEEDS_ANY not in path.read_text(encoding="utf-8"):
             yield path
+
+
+def pages_of(distribution: str) -> list[Path]:
+    """The pages of another distribution: its own, and those that say that they need it."""
+    own = REPOSITORY / "packages" / distribution / "README.md"
+    needs = f"{_NEEDS_ANY}{distribution} -->"
+    return [own, *(path for path in PAGES if needs in path.read_text(encoding="utf-8"))]
+
+
+def play_page(path: Path, folder: Path) -> None:
+    """Compare a page with what really happens, or rewrite it."""
+    page = Page(path, folder)
+    played = page.play()
+    if UPDATE:
+        path.write_text(played, encoding="utf-8")
+    else:
+        assert played == page.text
+
+
+def check_links(path: Path) -> None:
+    """Every relative link of a page leads to a file."""
+    text = re.sub(
+        r"^(`{3,}).*?^\1", "", path.read_text(encoding="utf-8"), flags=re.MULTILINE | re.DOTALL
+    )
+    for target in re.findall(r"\]\(([^)#\s]+)(?:#[^)]*)?\)", text):
+        if not target.startswith("http"):
+            assert (path.parent / target).exists(), target
 
 
 class Page:

@@ -14,7 +14,7 @@ import pytest
 
 from lab import REPOSITORY
 
-TOOLS = REPOSITORY / "tools" / "clients"
+TOOLS = REPOSITORY / "lab" / "clients"
 
 
 @pytest.fixture(scope="module")
@@ -38,7 +38,7 @@ def answer(tools: dict[str, ModuleType], out: str = "", err: str = "", status: i
 def test_the_page_has_the_tables_of_the_data(tools: dict[str, ModuleType]) -> None:
     page = tools["page"]
     text = page.PAGE.read_text(encoding="utf-8")
-    assert page.written(text) == text, "run python tools/clients/page.py"
+    assert page.written(text) == text, "run python lab/clients/page.py"
 
 
 def test_every_row_gives_one_side_and_a_reason(

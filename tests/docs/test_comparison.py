@@ -10,7 +10,7 @@ import pytest
 import equipage
 from lab import REPOSITORY, module_at
 
-SLIPS: list[Any] = module_at(REPOSITORY / "tools" / "comparison" / "slips.py").slips()
+SLIPS: list[Any] = module_at(REPOSITORY / "lab" / "comparison" / "slips.py").slips()
 PAGE = (REPOSITORY / "docs" / "comparison.md").read_text("utf-8")
 
 

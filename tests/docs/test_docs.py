@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import os
 import re
+import subprocess
 import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from docs.pages import Page, pages
+from docs.pages import check_links, pages, play_page
 from equipage.project.registry import all_codes, built_in_kinds
-from lab import REPOSITORY, UPDATE, environment, settle
+from lab import REPOSITORY, environment, matching, settle
 
-sys.path.insert(0, str(REPOSITORY / "docs"))
+DOCS = REPOSITORY / "docs"
+sys.path.insert(0, str(DOCS))
 
 
 @pytest.mark.parametrize(
@@ -26,24 +28,14 @@ def test_page(
     if "$ pip install ./examples/plugin" in path.read_text(encoding="utf-8"):
         request.getfixturevalue("playbook_installed")
     settle(monkeypatch, tmp_path, environment())
-    page = Page(path, tmp_path)
-    played = page.play()
-    if UPDATE:
-        path.write_text(played, encoding="utf-8")
-        return
-    assert played == page.text
+    play_page(path, tmp_path)
 
 
 @pytest.mark.parametrize(
     "path", list(pages()), ids=lambda path: path.relative_to(REPOSITORY).as_posix()
 )
 def test_links_lead_somewhere(path: Path) -> None:
-    text = re.sub(
-        r"^(`{3,}).*?^\1", "", path.read_text(encoding="utf-8"), flags=re.MULTILINE | re.DOTALL
-    )
-    for target in re.findall(r"\]\(([^)#\s]+)(?:#[^)]*)?\)", text):
-        if not target.startswith("http"):
-            assert (path.parent / target).exists(), target
+    check_links(path)
 
 
 @pytest.fixture(scope="module")
@@ -64,20 +56,37 @@ def test_every_kind_and_every_code_has_a_page(made: Path) -> None:
 
 
 def test_the_pages_in_the_repository_are_those_that_are_made(made: Path) -> None:
-    """People read them there; `make pages` renews them."""
-    kept = {
-        path.relative_to(REPOSITORY / "docs")
-        for folder in ("kinds", "codes")
-        for path in (REPOSITORY / "docs/reference" / folder).glob("*.md")
+    """People read them there; `make pages` renews them. The others are made for the site."""
+    import build
+
+    for folder in build.KEPT:
+        here = {path.name: path.read_text() for path in matching(made / folder, "*.md")}
+        kept = {path.name: path.read_text() for path in matching(DOCS / folder, "*.md")}
+        assert kept.keys() == here.keys()
+        assert [name for name in kept if kept[name] != here[name]] == [], "run `make pages`"
+        for name in kept:
+            assert f"({Path(folder).name}/{name})" in (DOCS / "reference/index.md").read_text()
+
+
+def test_the_repository_has_few_pages() -> None:
+    """What is made from the code is read on the site, or on one page per client and family."""
+    listed = subprocess.check_output(["git", "ls-files", "docs/**.md", "docs/*.md"], cwd=REPOSITORY)
+    assert len(set(listed.split())) <= 120
+
+
+def test_a_family_has_every_code_and_a_client_every_kind(made: Path) -> None:
+    sections = {
+        folder: [
+            line.removeprefix("## ")
+            for path in matching(made / "reference" / folder, "*.md")
+            for line in path.read_text().splitlines()
+            if line.startswith("## ")
+        ]
+        for folder in ("findings", "clients")
     }
-    now = {path.relative_to(made) for path in made.rglob("*.md")}
-    assert kept == {path for path in now if path.parent.name in ("kinds", "codes")}
-    stale = [
-        path.as_posix()
-        for path in now
-        if (made / path).read_text() != (REPOSITORY / "docs" / path).read_text()
-    ]
-    assert stale == [], "run `make pages`"
+    # A heading in an example is a section for this test, so there may be more.
+    assert set(sections["findings"]) >= all_codes().keys()
+    assert set(sections["clients"]) >= {*built_in_kinds()}
 
 
 def test_links_between_generated_pages_lead_somewhere(made: Path) -> None:

@@ -22,9 +22,20 @@ from typing import Any, ClassVar
 import pytest
 import yaml
 
+import equipage
 from equipage.cli import COMMANDS, build_parser
 from equipage.files.walking import EXTENSIONS
-from lab import REPOSITORY, commit, environment, in_process, matching, repository, settle, write
+from lab import (
+    REPOSITORY,
+    commit,
+    environment,
+    in_process,
+    matching,
+    module_at,
+    repository,
+    settle,
+    write,
+)
 
 HOOKS: list[dict[str, Any]] = yaml.safe_load((REPOSITORY / ".pre-commit-hooks.yaml").read_text())
 ACTION: dict[str, Any] = yaml.safe_load((REPOSITORY / "action.yml").read_text())
@@ -134,34 +145,70 @@ def test_the_install_step_runs_in_a_hostile_checkout(tmp_path: Path) -> None:
     assert "taken over" not in out
 
 
-@pytest.mark.parametrize("name", ["constraints.txt", "constraints-dev.txt"])
+@pytest.mark.parametrize("name", ["equipage", "equipage-serve", "equipage-faults", "dev"])
 def test_every_package_is_pinned_by_version_and_hash(name: str) -> None:
     """`pip install --require-hashes` refuses the rest; a file that names an index fits no mirror."""
-    text = (REPOSITORY / name).read_text()
+    text = (REPOSITORY / "tools" / "pins" / f"{name}.txt").read_text()
     assert "http:" not in text
     assert "https:" not in text
-    pins = re.split(r"\n(?=\S)", text)[1:]
-    assert all(re.match(r"\S+==\S+ .*--hash=sha256:", pin, re.DOTALL) for pin in pins)
-    pinned = {pin.partition("==")[0].lower().replace("_", "-") for pin in pins}
-    project = tomllib.loads((REPOSITORY / "pyproject.toml").read_text())
-    wanted = [*project["project"]["dependencies"], *project["build-system"]["requires"]]
-    if "-dev" in name:
-        wanted += project["project"]["optional-dependencies"]["dev"]
+    listed = re.split(r"\n(?=\S)", text)[1:]
+    assert all(re.match(r"\S+==\S+ .*--hash=sha256:", pin, re.DOTALL) for pin in listed)
+    pinned = {pin.partition("==")[0].lower().replace("_", "-") for pin in listed}
+    pins = module_at(REPOSITORY / "tools" / "pins.py")
+    folders = {pins.project(each)["project"]["name"]: each for each in (pins.ROOT, *pins.BESIDE)}
+    wanted = pins.needs(folders[name]) if name != "dev" else pins.needs(REPOSITORY, "dev")
     assert {re.split("[<>=]", each)[0].lower() for each in wanted} <= pinned
+
+
+def test_all_distributions_have_one_version() -> None:
+    for path in matching(REPOSITORY, "packages/*/pyproject.toml"):
+        project = tomllib.loads(path.read_text())["project"]
+        assert project["version"] == equipage.__version__, path
+        assert f"equipage=={equipage.__version__}" in project["dependencies"], path
 
 
 def test_a_release_says_what_went_into_it(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.syspath_prepend(REPOSITORY / "tools")
     release = import_module("release")
-    bom = release.sbom("1.0", "a" * 40)
-    names = {each["name"] for each in bom["components"]}
-    assert {"msgspec", "pyyaml", "jsonschema-rs"} <= names
-    assert all(each["hashes"] for each in bom["components"])
-    assert len(bom["dependencies"][0]["dependsOn"]) == 6
+    constraints, hashes = release.pinned("equipage-serve")
+    assert any(each.startswith("mcp==") for each in constraints)
+    known = {"hashes": [{"alg": "SHA-256", "content": min(hashes)}]}
+    later = {"hashes": [{"alg": "SHA-256", "content": "f" * 64}]}
+    bill = {
+        "serialNumber": "urn:uuid:1",
+        "metadata": {"timestamp": "now"},
+        "components": [{"name": "mcp", "externalReferences": [known, later]}],
+    }
+    assert release.without_chance(bill, hashes) == {
+        "metadata": {},
+        "components": [{"name": "mcp", **known}],
+    }
     wheel = tmp_path / "a.whl"
     wheel.write_bytes(b"wheel")
     (subject,) = release.provenance([wheel], "a" * 40, "hatchling 1")["subject"]
     assert subject["digest"]["sha256"] == hashlib.sha256(b"wheel").hexdigest()
+
+
+def test_a_release_looks_into_what_it_built(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """Here there is nothing to look into; a wheel with a test in it is a problem, too."""
+    monkeypatch.syspath_prepend(REPOSITORY / "tools")
+    release = import_module("release")
+    assert [*release.problems([])] == [
+        "equipage: 0 wheels, 0 source archives",
+        "equipage-faults: 0 wheels, 0 source archives",
+        "equipage-serve: 0 wheels, 0 source archives",
+    ]
+    names = [
+        "a/__init__.py",
+        "a/py.typed",
+        "a/tests/x.py",
+        "other.py",
+        "a-1.dist-info/licenses/LICENSE",
+    ]
+    found = [*release.problems_of_wheel("a", names, "a-1.dist-info/")]
+    assert found == ["a: the wheel has a/tests/x.py", "a: the wheel has other.py"]
 
 
 @pytest.mark.parametrize("status", [202, 403])

@@ -12,7 +12,7 @@ import pytest
 
 from lab import REPOSITORY, module_at
 
-FOLDER = REPOSITORY / "tools" / "judging"
+FOLDER = REPOSITORY / "lab" / "judging"
 LISTS = tomllib.loads((FOLDER / "repositories.toml").read_text())
 
 

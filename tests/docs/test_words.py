@@ -35,13 +35,14 @@ NAMES_OF_CODES = {"FILE_PASSED_OVER"}
 #: has a better name must leave the list.
 EXCUSED = {
     # A method of uvicorn.
-    "serve/wire/http": {"_TimedConnection.on_response_complete"},
+    "equipage_serve/wire/http": {"_TimedConnection.on_response_complete"},
     # What comes of a value: the workspace after an edit, the files for the next load.
     "files/reading": {"Files.for_next_load"},
     "workspace/__init__": {"Workspace.after"},
 }
 FOLDERS = (
-    "src", "docs", "examples", "requirements", "tools", "bench", "tests/cases", "tests/cli/cases"
+    "src", "packages/equipage-serve/src", "packages/equipage-faults/src", "docs", "examples",
+    "requirements", "tools", "lab", "tests/cases", "tests/cli/cases"
 )  # fmt: skip
 SUFFIXES = {".css", ".md", ".py", ".pyi", ".toml", ".yaml", ".yml"}
 #: Folders of environments and of other people's data.
@@ -54,7 +55,7 @@ def pages() -> Iterator[Path]:
             inside = f"/{path.relative_to(REPOSITORY).as_posix()}"
             if path.suffix in SUFFIXES and not NOT_OURS.search(inside) and path.is_file():
                 yield path
-    yield from matching(REPOSITORY, "*.md")
+    yield from matching(REPOSITORY, "*.md", "packages/*/*.md")
 
 
 def split_identifiers(text: str) -> str:

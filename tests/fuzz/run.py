@@ -27,9 +27,8 @@ for missing in os.environ.get("EQUIPAGE_FUZZ_WITHOUT", "").split():
 import coverage  # noqa: E402
 
 from fuzz.surfaces import Surface, every  # noqa: E402
-from lab import matching  # noqa: E402
+from lab import REPOSITORY, matching  # noqa: E402
 
-SOURCES = Path(__file__).resolve().parents[2] / "src" / "equipage"
 #: Seconds of the processor for one input; and by the clock, which a busy machine makes longer.
 SLOW, STUCK = 2.0, 120.0
 MOST_FAILURES = 5
@@ -81,7 +80,7 @@ def fuzz(name: str, surface: Surface, seed: int, inputs: int, first: int = 0) ->
 
 def covered(name: str, surface: Surface, seed: int, inputs: int) -> str:
     """Which share of the lines of a surface's own code a sample of the inputs runs."""
-    files = [str(each) for each in matching(SOURCES, *surface.code)]
+    files = [str(each) for each in matching(REPOSITORY / surface.package, *surface.code)]
     watch = coverage.Coverage(data_file=None, include=files, config_file=False)
     watch.start()
     try:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import random
 from collections.abc import Callable
 from typing import Any
@@ -16,12 +17,18 @@ class Surface(msgspec.Struct, frozen=True):
     make: Callable[[random.Random], Any]
     #: Raises if something falls. Returns how many inputs it was, if it was not one.
     run: Callable[[Any, random.Random], int | None]
-    #: Files below `src/equipage` whose lines are counted, as globs.
+    #: Files of the package whose lines are counted, as globs.
     code: tuple[str, ...]
+    package: str = "src/equipage"
 
 
 def every() -> dict[str, Surface]:
     """All surfaces by name, in the order of a run."""
     from fuzz import stores, targets, wires
 
-    return {**targets.surfaces(), **stores.surfaces(), **wires.surfaces()}
+    found = {**targets.surfaces(), **stores.surfaces(), **wires.surfaces()}
+    if all(map(importlib.util.find_spec, ("equipage_serve", "equipage_faults"))):
+        from fuzz import wings
+
+        found |= wings.surfaces()
+    return found

@@ -13,7 +13,7 @@ import pytest
 
 from casefiles import read_case
 from lab import CASES, Link, environment, in_process, matching, settle, write
-from serve.packs import pack, write_packs
+from packs import pack, write_packs
 
 #: How many folders there are with files of a team, beside those of the cases.
 _TEAMS = 110

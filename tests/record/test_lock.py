@@ -21,7 +21,7 @@ from equipage.record import dependencies
 from equipage.record import lock as locks
 from equipage.record.verify import compare
 from lab import Result, environment, in_process, settle, write
-from serve.packs import pack, write_packs
+from packs import pack, write_packs
 
 AGENT = "---\nname: reviewer\ndescription: d\ntools: Read, Grep\nskills: notes\n---\nReview.\n"
 SETTINGS = {

@@ -67,7 +67,7 @@ SETTINGS = (
     '[[schemas]]\nfiles = "*.yaml"\nschema = "http://127.0.0.1:{port}/s.json"\n',
     '[[schemas]]\nfiles = "*.yaml"\nschema = "{outside}/secret.json"\n',
     '[[schemas]]\nfiles = "*.yaml"\nschema = "link/secret.json"\n',
-    '[kinds]\n"*.md" = "os:system"\n"*.yaml" = "equipage.serve.run:main"\n',
+    '[kinds]\n"*.md" = "os:system"\n"*.yaml" = "equipage_serve.run:main"\n',
     '[policy]\nmay-widen = ["$(touch {outside}/PWNED)"]\n[policy.never]\nprograms = ["`id`"]\n',
     'exclude = ["../**", "/etc/**", "{outside}/**"]\ninclude = ["{outside}/*"]\n',
     'plugins = ["evil"]\nrun = "touch {outside}/PWNED"\nfix = true\nunsafe-fixes = true\n',

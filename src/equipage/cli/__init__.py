@@ -18,6 +18,7 @@ from typing import Any, NamedTuple
 
 from equipage.cli.arguments import COLOURS, ProgramParser
 from equipage.cli.output import Output, Unwritable, flush, silence, terminal_width, write_to_stderr
+from equipage.cli.wings import KNOWN_COMMANDS, CommandUnavailable, find_command, require_command
 from equipage.core import interrupts
 
 # Exit codes.
@@ -43,7 +44,7 @@ class Command(NamedTuple):
         return getattr(module, verb if name == self.module else f"{verb}_{name}")
 
 
-#: Every command, in the order of the help.
+#: Every command of this package, in the order of the help; others bring more (`cli.wings`).
 COMMANDS = {
     "check": Command("check", "check agent configuration"),
     "show": Command("show", "print a configuration after loading"),
@@ -57,8 +58,6 @@ COMMANDS = {
     "lock": Command("lock", "record what a workspace is made of", cleans_up=True),
     "verify": Command("lock", "compare a workspace with its lock", cleans_up=True),
     "serve": Command("serve", "serve tools and skills, or run a test server", cleans_up=True),
-    "run": Command("run", "run one tool once", cleans_up=True),
-    "expect": Command("serve", "judge a stored trace of a test server", cleans_up=True),
     "lsp": Command("lsp", "the language server for editors and agents", cleans_up=True),
     "new": Command("init", "create a first file"),
     "init": Command("init", "set a project up"),
@@ -74,10 +73,20 @@ def build_parser(*names: str, colour: str = "never") -> ProgramParser:
 
     Without a name it knows all commands, but not their arguments: it imports none of them.
     """
-    declares = {name: COMMANDS[name].import_function("declare", name) for name in names}
+    declares: dict[str, tuple[str, Any]] = {}
+    for name in names:
+        if name in COMMANDS:
+            own = COMMANDS[name]
+            declares[name] = own.summary, own.import_function("declare", name)
+        else:
+            wing = require_command(name)
+            declares[name] = wing.summary, wing.declare
+    if not names:
+        declares = {name: (each.summary, None) for name, each in COMMANDS.items()}
+        declares |= {name: (each.summary, None) for name, each in KNOWN_COMMANDS.items()}
     parser = ProgramParser(colour=colour, width=terminal_width(80) - 2)
-    for name in names or COMMANDS:
-        parser.add_command(name, COMMANDS[name].summary, declares.get(name))
+    for name, (summary, declare) in declares.items():
+        parser.add_command(name, summary, declare)
     return parser
 
 
@@ -121,14 +130,18 @@ def _leave_quietly() -> None:
 
 
 def _run(arguments: Sequence[str]) -> int:
-    options = _parse_options(arguments)
-    return USAGE if options is None else _run_command(options)
+    try:
+        options = _parse_options(arguments)
+        return USAGE if options is None else _run_command(options)
+    except CommandUnavailable as error:
+        write_to_stderr(f"equipage: {error}\n")
+        return USAGE
 
 
 def _parse_options(arguments: Sequence[str]) -> Any:
     """The arguments as attributes; None if there is no command, and then the help is printed."""
     word = _first_word(arguments)
-    names = [word] if word in COMMANDS else []
+    names = [word] if word is not None and _is_command(word) else []
     colour = _colour_in(arguments)
     options = build_parser(*names, colour=colour).read(arguments)
     if options.command is not None:
@@ -160,15 +173,22 @@ def _colour_in(arguments: Sequence[str]) -> str:
     return "auto"
 
 
+def _is_command(word: str) -> bool:
+    return word in COMMANDS or word in KNOWN_COMMANDS or find_command(word) is not None
+
+
 def _run_command(options: Any) -> int:
     """Run the command that the options name."""
-    command = COMMANDS[options.command]
-    run = command.import_function("run", options.command)
+    command = COMMANDS.get(options.command)
+    if command is not None:
+        run = command.import_function("run", options.command)
+    else:
+        run = require_command(options.command).run
     output = Output(colour=options.color, path=getattr(options, "output", None))
     # Imported this late, because the help of the program needs none of it.
     from equipage.core.diagnostics import LoadError, UsageError
 
-    if command.cleans_up:
+    if command is None or command.cleans_up:
         interrupts.restore_keyboard_interrupt()
     # Behind everything that is installed: a folder must not replace a module of ours.
     sys.path += getattr(options, "python_path", ())
@@ -184,7 +204,7 @@ def _run_command(options: Any) -> int:
     except BrokenPipeError:
         _leave_quietly()
         return output.code  # what was found counts, even if the reader has seen enough
-    except (KeyboardInterrupt, Unwritable):
+    except (KeyboardInterrupt, Unwritable, CommandUnavailable):
         raise
     except Exception as error:
         return _report_failure(error, output)

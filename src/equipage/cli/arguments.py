@@ -32,6 +32,8 @@ class Parser(argparse.ArgumentParser):
 
     def __init__(self, *args: Any, colour: str, width: int, **settings: Any) -> None:
         self.colour, self.width = colour, width
+        #: Whether `options.unknown` gets the arguments that are not declared.
+        self.keeps_unknown = False
         # argparse asks for a formatter with every argument.
         formatter = partial(_Formatter, width=width)
         # Without abbreviations: one that works today may be ambiguous in the next release.
@@ -124,15 +126,16 @@ class ProgramParser(Parser):
         """Parse the arguments; the error for an unknown option suggests a known one."""
         # `parse_args` would report unknown arguments without a suggestion.
         options, unknown = self.parse_known_args(arguments)
-        if unknown:
-            name = getattr(options, "command", None) or ""
-            command = self.commands.get(name, self)
-            if command is not self and not any(map(_is_option, unknown)):
-                # argparse takes no second file or path after an option, unless asked to.
-                own = arguments[list(arguments).index(name) + 1 :]
-                again, unknown = command.parse_known_intermixed_args(own)
-                vars(options).update(vars(again))
-        if unknown:
+        name = getattr(options, "command", None) or ""
+        command = self.commands.get(name, self)
+        if unknown and command is not self and not any(map(_is_option, unknown)):
+            # argparse takes no second file or path after an option, unless asked to.
+            own = arguments[list(arguments).index(name) + 1 :]
+            again, unknown = command.parse_known_intermixed_args(own)
+            vars(options).update(vars(again))
+        if unknown and command.keeps_unknown:
+            options.unknown = unknown
+        elif unknown:
             flags = [flag for action in command._actions for flag in action.option_strings]
             # Without the value of an option: it may be long, or secret.
             names = [word.partition("=")[0] for word in unknown]

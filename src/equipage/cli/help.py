@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from equipage.cli import COMMANDS, OK, build_parser
 from equipage.cli.arguments import Parser, colour_help
 from equipage.cli.output import Output
+from equipage.cli.wings import KNOWN_COMMANDS, installed_words
 from equipage.core.diagnostics import UsageError
 from equipage.project.registry import all_codes, built_in_kinds
 
@@ -30,7 +31,11 @@ def declare(parser: Parser) -> None:
         ("equipage help check", "the options of `check`"),
     )
     parser.add_argument(
-        "about", nargs="?", choices=[*COMMANDS], metavar="COMMAND", help="a command"
+        "about",
+        nargs="?",
+        choices=[*COMMANDS, *KNOWN_COMMANDS],
+        metavar="COMMAND",
+        help="a command",
     )
 
 
@@ -58,7 +63,7 @@ def run_completion(options: argparse.Namespace, output: Output) -> int:
     except ImportError:
         raise UsageError(_NO_SHTAB) from None
     # This parser parses nothing, so it can get choices that are only suggestions.
-    root = build_parser(*COMMANDS)
+    root = build_parser(*COMMANDS, *installed_words())
     words = {"KIND": built_in_kinds(), "CODE": sorted(all_codes())}
     for command in root.commands.values():
         for action in command._actions:

@@ -286,28 +286,19 @@ def signer_of(path: str, data: bytes, allowed: str) -> str:
 
 
 def _run_ssh_keygen(*words: str, data: bytes = b"") -> subprocess.CompletedProcess[bytes]:
-    import shutil
-    import subprocess
     import tempfile
 
-    program = shutil.which("ssh-keygen")
-    if program is None:
-        raise UsageError("signatures need the program `ssh-keygen`: install OpenSSH")
+    from equipage.files.process import NotInstalled, TimeLimitReached, run_program
+
     # An empty folder: the program must not find settings of the project.
     with tempfile.TemporaryDirectory() as folder:
+        limit = _TIMEOUT_SECONDS
         try:
-            return subprocess.run(
-                [program, "-Y", *words],
-                input=data,
-                capture_output=True,
-                check=False,
-                cwd=folder,
-                timeout=_TIMEOUT_SECONDS,
-            )
-        except subprocess.TimeoutExpired:
-            raise UsageError(
-                f"`ssh-keygen` did not answer within {_TIMEOUT_SECONDS} seconds"
-            ) from None
+            return run_program("ssh-keygen", "-Y", *words, folder=folder, data=data, seconds=limit)
+        except NotInstalled:
+            raise UsageError("signatures need the program `ssh-keygen`: install OpenSSH") from None
+        except TimeLimitReached:
+            raise UsageError(f"`ssh-keygen` did not answer within {limit} seconds") from None
 
 
 def _first_line(data: bytes) -> str:

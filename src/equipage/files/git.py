@@ -11,14 +11,18 @@ import hashlib
 import os
 import posixpath
 import stat
-import subprocess
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 from equipage.core import codes
 from equipage.core.diagnostics import UsageError
 from equipage.files import MAX_BYTES, Entry, OpenedFile, Stamp, System, is_below, parents_of
+from equipage.files.process import NotInstalled, run_program, start_program
 from equipage.files.sandbox import FileProblem, escape_problem
+
+if TYPE_CHECKING:
+    from subprocess import Popen
 
 #: The mode of a symbolic link, whose content is the path it leads to.
 _LINK_MODE, _MAX_LINKS = "120000", 10
@@ -68,7 +72,7 @@ class Revision(System):
         for path, (mode, _) in self._entries.items():
             self._add_folders(path, mode)
         self._links = {path for path, (mode, _) in self._entries.items() if mode == _LINK_MODE}
-        self._process: subprocess.Popen[bytes] | None = None
+        self._process: Popen[bytes] | None = None
 
     def _list_tree(self, tree: str) -> Iterator[tuple[str, tuple[str, str]]]:
         """The path of each file with its mode and the number of its object."""
@@ -182,13 +186,8 @@ class Revision(System):
     def _read_object(self, number: str, most: int) -> bytes:
         """The content of an object. Raises `_TooLarge`, and then nothing of it was read."""
         if self._process is None:
-            self._process = subprocess.Popen(
-                ["git", "-C", self.top, "cat-file", "--batch"],
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.DEVNULL,
-                env={**os.environ, **_ENVIRONMENT},
-            )
+            words = ("-C", self.top, "cat-file", "--batch")
+            self._process = start_program("git", *words, variables=_ENVIRONMENT)
         pipe_in, pipe_out = self._process.stdin, self._process.stdout
         assert pipe_in is not None
         assert pipe_out is not None
@@ -283,10 +282,9 @@ def _tree_number(name: str, folder: str) -> str:
 
 def _run_git(folder: str, *arguments: str) -> bytes:
     """The output of a git command. Raises `NoRevision`."""
-    command, env = ["git", "-C", folder, *arguments], {**os.environ, **_ENVIRONMENT}
     try:
-        done = subprocess.run(command, capture_output=True, check=False, env=env)
-    except OSError:
+        done = run_program("git", "-C", folder, *arguments, variables=_ENVIRONMENT)
+    except NotInstalled:
         raise NoRevision("git is not installed") from None
     if done.returncode:
         words = done.stderr.decode(errors="replace").strip().splitlines()

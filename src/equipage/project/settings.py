@@ -364,14 +364,22 @@ def load_in_project(path: str, request: Request, *, kind: str | Format | None = 
     """
     request = msgspec.structs.replace(request, known_codes=codes_for_comments)
     run = request.new_run()
-    wanted = format_named(kind) if kind is not None else None
     project = project_of(path, run)
-    if wanted is None:
-        found = recognise(path, project, run, files=run.files)
-        if found.kind is None:
-            raise LoadError([found.problem or unrecognised_finding(path, run.files.system)])
-        wanted = format_named(found.kind)
+    wanted = format_named(kind if kind is not None else _kind_in(project, path, run))
     return load_path(path, wanted, project.extend_request(request), run, run.files)
+
+
+def kind_in_project(path: str, request: Request) -> str:
+    """The kind of a file the caller named. Raises `LoadError` if it is not recognised."""
+    run = request.new_run()
+    return _kind_in(project_of(path, run), path, run)
+
+
+def _kind_in(project: Project, path: str, run: Run) -> str:
+    found = recognise(path, project, run, files=run.files)
+    if found.kind is None:
+        raise LoadError([found.problem or unrecognised_finding(path, run.files.system)])
+    return found.kind
 
 
 # The settings have a kind of their own, so that findings about them have a place.
