@@ -326,7 +326,16 @@ class Session:
         reading = self.kind.reading
         # An embedded text sees no environment: it may come from anywhere.
         env = self.env if reading.variables and not self.embedded else None
-        document, facts = parse(source, wanted, env=env, merge=reading.merge_keys)
+        # A reader of a format's own decides what a file may contain.
+        comments = reading.read is None and source.name.lower().endswith(".jsonc")
+        document, facts = parse(
+            source,
+            wanted,
+            env=env,
+            merge=reading.merge_keys,
+            comments=comments,
+            refused=self.kind.refused_variables(),
+        )
         return document, self.apply_severities(facts, wanted)
 
     def adopt(self, document: Document, facts: list[Fact] | None = None) -> Document:

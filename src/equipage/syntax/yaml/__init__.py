@@ -11,11 +11,11 @@ PyYAML is imported when a text needs it: that costs more than checking a small f
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from equipage.core.path import Path
-from equipage.syntax import ContainingScalar, Parsed, Place, Range
+from equipage.syntax import ContainingScalar, Parsed, Place, Range, Written
 from equipage.syntax.yaml.simple import locate_simple, read_simple
 
 
@@ -114,3 +114,11 @@ def scalars_at(text: str, ranges: list[Range]) -> list[ContainingScalar | bool |
     from equipage.syntax.yaml import places
 
     return places.scalars_at(_replace_byte_order_mark(text), ranges)
+
+
+def written(text: str) -> Iterator[Written]:
+    """Each key, scalar and collection in order, as far as `text` makes sense."""
+    _import_pyyaml()
+    from equipage.syntax.yaml import places
+
+    return places.written(_replace_byte_order_mark(text))
