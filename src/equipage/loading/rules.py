@@ -46,7 +46,7 @@ def facts_of_rules(config: Any, rules: Iterable[Rule[Any]]) -> Iterator[Fact]:
             yield _failure(name, f"took more than {MAX_SECONDS:g} seconds")
         except MemoryError:
             raise
-        except Exception as error:
+        except (Exception, SystemExit) as error:
             yield _failure(name, f"raised {type(error).__name__}")
         else:
             if len(problems) > MAX_PROBLEMS:

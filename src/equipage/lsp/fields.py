@@ -146,8 +146,9 @@ class Fields:
             return f"a list of {of.replace('a mapping', 'mappings')}" if of else "a list"
         if isinstance(sort, list):
             return ""  # accepted leniently, but not what should be written
-        bounds = (schema.get(each) for each in ("minimum", "exclusiveMinimum", "maximum"))
-        numbers = range_in_words(*bounds)
+        above = schema.get("exclusiveMinimum")
+        low = schema.get("minimum") if above is None else above + 1
+        numbers = range_in_words(low, schema.get("maximum"))
         names = {
             "string": "text",
             "integer": f"a whole number{numbers}",

@@ -284,8 +284,8 @@ def _apply_substitution(
     )
     document.source.remember((*secrets, *document.escaped))
     if changes and codes.ENV_CHANGES_STRUCTURE in refused:
-        places = {each.range for each in changes}
-        replaced = replaced.without([each for each in replaced.pieces if each.written in places])
+        # Wherever else such a value is, it may change what is left.
+        replaced = replaced.without([each for each in replaced.pieces if each.name in names])
     document.substituted_text = replaced
     return facts
 

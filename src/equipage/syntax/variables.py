@@ -24,14 +24,7 @@ import msgspec
 
 from equipage.core import codes
 from equipage.core.text import lazy_regex
-from equipage.syntax import (
-    Engine,
-    Irregularity,
-    Range,
-    SyntaxProblem,
-    scalars_among,
-    yaml,
-)
+from equipage.syntax import Engine, Irregularity, Range, SyntaxProblem, scalars_among, yaml
 
 _VARIABLE_START = lazy_regex(r"\$[${]")
 _BRACES = lazy_regex(r"[{}]")
