@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import datetime
 import enum
+import json
 import pickle
 import time
 from collections.abc import Callable, Iterator
@@ -18,7 +19,7 @@ import pytest
 import equipage
 from equipage import FILE, Format, LoadError, Problem, UsageError
 from equipage.loading import rules
-from lab import write
+from lab import in_process, write
 
 
 @dataclass(frozen=True)
@@ -186,7 +187,7 @@ def test_what_a_value_swallows_is_a_change_too(
 )
 def test_a_variable_without_value_is_one_finding(folder: Path, name: str, text: str) -> None:
     Path(name).write_text(text)
-    found = findings(Format(App), name, env={"C": "5, 6"})
+    found = findings(Format(App), name, env={"C": "[5, 6]"})
     codes = [each.partition("[")[2].partition("]")[0] for each in found]
     assert codes == ["env-missing", "env-required", "env-changes-structure"]
     included = "{name: a, prompt: p, tools: [{$include: part.yaml}]}"
@@ -826,3 +827,32 @@ def test_the_example_loads() -> None:
     for model in (App, Struct, Holder, Tree):
         format_ = Format(model)
         assert format_.loads(format_.example()).kind == format_.name
+
+
+def test_a_comment_may_name_the_code_of_a_rule_that_has_nothing_to_say(folder: Path) -> None:
+    format_ = Format(App, rules=(uses_https,))
+    Path("a.yaml").write_text("name: a # equipage: ignore[no-https]\nprompt: p\n")
+    assert format_.load("a.yaml").warnings == ()
+    Path("a.yaml").write_text("name: a # equipage: ignore[unknown-fild]\nprompt: p\n")
+    assert [each.code for each in format_.load("a.yaml").warnings] == ["unknown-code"]
+
+
+def test_the_command_knows_a_format_by_module_and_name(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    kind = ("--kind", "loading.test_own_formats:COMMANDED")
+    Path("app.yaml").write_text("title: a\nprompt: p\ntools: [{name: t, url: http://x}]\n")
+    done = in_process(["check", "app.yaml", *kind, "-f", "sarif"])
+    results = json.loads(done.out)["runs"][0]["results"]
+    assert {each["ruleId"] for each in results} == {"no-https", "renamed-key"}
+    done = in_process(["check", "app.yaml", *kind, "--fix"])
+    assert Path("app.yaml").read_text().startswith("name: a\n")
+    done = in_process(["check", ".", *kind, "-j", "2", "-f", "concise"])
+    assert "app.yaml:3:25: error[no-https] must use https, not http://x" in done.out
+    done = in_process(["new", kind[1], "first"])
+    assert done.code == 0, done.err
+    assert f"--kind {kind[1]}" in done.err
+    assert in_process(["check", "first.yaml", *kind]).code == 0
+
+
+COMMANDED = Format(App, rules=(uses_https, lambda _app: []), renamed={"title": "name"})
