@@ -274,6 +274,13 @@ def test_layers_that_contradict_each_other_are_an_error_of_the_higher_one(folder
     ]
 
 
+@pytest.mark.parametrize("name", ["base.yaml", "local.yaml"])
+def test_a_layer_that_is_no_mapping_is_an_error(folder: Path, name: str) -> None:
+    Path(name).write_text("- 1")
+    said = f"{name}:1:1: error[wrong-type] expected a mapping, found a list"
+    assert said in findings(APP, env={})
+
+
 def test_a_layer_that_cannot_be_read_is_a_finding(folder: Path) -> None:
     Path("local.yaml").write_bytes(b"\xff")
     assert [each.split("] ")[0] for each in findings(APP)] == ["local.yaml:1:1: error[not-utf8"]
@@ -293,7 +300,18 @@ def test_a_layer_that_cannot_be_read_is_a_finding(folder: Path) -> None:
             "no value at `tool`; did you mean `tools`?",
         ),
         (lambda: Format(App, merge={"tools[*].nam": "append"}), "did you mean `tools.*.name`?"),
-        (lambda: Format(App, rules=("no",)), "a rule of format app is 'no', and not a function"),
+        (lambda: Format(App, rules=("no",)), "`rules` of format app: 'no' is not a function"),
+        (lambda: Format(App, rules=len), "`rules` of format app: expected a tuple, found <built"),
+        (lambda: Format(App, layers="a.yaml"), "`layers` of format app: expected a tuple"),
+        (lambda: Format(App, layers=(5,)), "`layers` of format app: 5 is not a name or a `Layer`"),
+        (lambda: Format(App, merge={"tools": "apend"}), "'apend' is not `append`, `replace`, `re"),
+        (lambda: Format(App, renamed={"title": 5}), "`renamed` of format app: 5 is not a new name"),
+        (lambda: Format(App, renamed={"title": "nam"}), "no value at `nam`; did you mean `name`?"),
+        (lambda: Format(App, renamed={"name": "name"}), "format app renames `name` to itself"),
+        (
+            lambda: Format(App, strictness={"wrong-type": "loud"}),
+            "'loud' is not `error`, `warning`",
+        ),
     ],
 )
 def test_what_a_format_cannot_be(folder: Path, made: Any, said: str) -> None:
@@ -375,6 +393,27 @@ def raises(_app: App) -> None:
     raise KeyError("secret")
 
 
+def stops_half_way(_app: App) -> Iterator[str]:
+    yield "the first"
+    raise KeyError("secret")
+
+
+def has_odd_code(_app: App) -> Iterator[Problem]:
+    yield Problem("name", "odd", code="Odd Code!")
+
+
+def has_odd_severity(_app: App) -> Iterator[Problem]:
+    yield Problem("name", "odd", severity="fatal")  # type: ignore[arg-type]
+
+
+def has_odd_path(_app: App) -> Iterator[Problem]:
+    yield Problem("na me..", "odd")
+
+
+def quits(_app: App) -> None:
+    raise SystemExit(3)
+
+
 def yields_numbers(_app: App) -> list[int]:
     return [5]
 
@@ -385,7 +424,12 @@ def yields_numbers(_app: App) -> list[int]:
         (never_ends, "the rule `never_ends` took more than 0.2 seconds"),
         (finds_too_much, "the rule `finds_too_much` found more than 1,000 problems"),
         (raises, "the rule `raises` raised KeyError"),
-        (yields_numbers, "the rule `yields_numbers` raised TypeError"),
+        (stops_half_way, "the rule `stops_half_way` raised KeyError"),
+        (quits, "the rule `quits` raised SystemExit"),
+        (has_odd_code, "the rule `has_odd_code` gave a problem whose code is not a name in kebab"),
+        (has_odd_severity, "the rule `has_odd_severity` gave a problem whose severity is not"),
+        (has_odd_path, "the rule `has_odd_path` gave a problem whose path is none"),
+        (yields_numbers, "the rule `yields_numbers` gave int in place of a problem or a sentence"),
     ],
 )
 def test_a_rule_that_goes_wrong_is_a_finding(
@@ -394,7 +438,8 @@ def test_a_rule_that_goes_wrong_is_a_finding(
     monkeypatch.setattr(rules, "MAX_SECONDS", 0.2)
     Path("app.yaml").write_text("name: a\nprompt: p\n")
     found = findings(Format(App, rules=(rule,)))
-    assert f"app.yaml:1:1: error[rule-failed] {said}" in found
+    assert any(each.startswith(f"app.yaml:1:1: error[rule-failed] {said}") for each in found)
+    assert ("app.yaml:1:1: error[rule] the first" in found) is (rule is stops_half_way)
 
 
 # ----------------------------------------------------------------------------------------- models
@@ -848,7 +893,7 @@ def test_the_command_knows_a_format_by_module_and_name(
     done = in_process(["check", "app.yaml", *kind, "--fix"])
     assert Path("app.yaml").read_text().startswith("name: a\n")
     done = in_process(["check", ".", *kind, "-j", "2", "-f", "concise"])
-    assert "app.yaml:3:25: error[no-https] must use https, not http://x" in done.out
+    assert "app.yaml:3:24: error[no-https] must use https, not http://x" in done.out
     done = in_process(["new", kind[1], "first"])
     assert done.code == 0, done.err
     assert f"--kind {kind[1]}" in done.err

@@ -292,7 +292,7 @@ APP = equipage.Format(
     for name, text, codes in (
         ("x.app.yaml", "name: bad\ntimeout: 6\n", ["bad-name"]),
         ("other.yaml", "a: 1\n", []),
-        ("base.yaml", "timout: 1\n", []),
+        ("base.yaml", "timout: 1\n", ["unknown-field"]),  # the first file is merged with it
     ):
         client.open(name, text)
         client.settle()

@@ -25,7 +25,7 @@ from equipage.core.diagnostics import Change, Fact, Remedy, Shown, UsageError
 from equipage.core.path import HOLE, ROOT, Path, get, walk
 from equipage.core.text import Guesses, nearest
 from equipage.loading import model as structs
-from equipage.loading.format import Format
+from equipage.loading.format import By, Format, Layer, Renamed
 from equipage.loading.model import Shape, refusal
 from equipage.loading.type_words import title, type_info, words_of
 
@@ -63,24 +63,75 @@ def is_pydantic(model: Any) -> bool:
 
 def require_format(kind: Format) -> Format:
     """Return a format. Raises `UsageError` if its model, its layers or its patterns are no good."""
+    if _CHECKED.get(id(kind)) is kind:
+        return kind
     require_model(kind.model)
+    _require_parts(kind)
     for layer in kind.layers:
         name = layer if isinstance(layer, str) else layer.name
         if os.path.isabs(name) or ".." in name.split("/"):
             raise UsageError(f"layer `{name}` of format {kind.name}: name a file below the folder")
-    for rule in kind.rules:
-        if not callable(rule):
-            raise UsageError(f"a rule of format {kind.name} is {rule!r}, and not a function")
-    for pattern in (*kind.merge, *kind.renamed):
-        _require_path(pattern, kind, is_old=pattern in kind.renamed)
+    for pattern in kind.merge:
+        _require_path(pattern, split_pattern(pattern), kind)
+    for pattern, new in kind.renamed.items():
+        to = new if isinstance(new, str) else new.to
+        *above, old = split_pattern(pattern)
+        if to == old:
+            raise UsageError(f"format {kind.name} renames `{pattern}` to itself")
+        _require_path(".".join((*above, to)), [*above, to], kind)
+    if len(_CHECKED) >= _MAX_CHECKED:
+        _CHECKED.clear()
+    _CHECKED[id(kind)] = kind
     return kind
 
 
-def _require_path(pattern: str, kind: Format, *, is_old: bool) -> None:
+#: The formats that are known to be good, by their identity.
+_CHECKED: dict[int, Format] = {}
+_MAX_CHECKED = 256
+_SEVERITIES = ("error", "warning", "note", None)
+
+
+def _require_parts(kind: Format) -> None:
+    """Raise `UsageError` for a part of a format that is not what it should be."""
+    lists = {
+        "layers": (kind.layers, lambda each: isinstance(each, str | Layer), "a name or a `Layer`"),
+        "rules": (kind.rules, callable, "a function"),
+        "checks": (kind.checks, callable, "a function"),
+        "stages": (kind.stages or (), callable, "a stage"),
+        "paths": (kind.paths, lambda each: isinstance(each, str), "a glob"),
+    }
+    mappings = {
+        "merge": (kind.merge, _is_merge_word, "`append`, `replace`, `remove` or `by(…)`"),
+        "renamed": (kind.renamed, lambda each: isinstance(each, str | Renamed), "a new name"),
+        "strictness": (
+            kind.strictness,
+            lambda each: callable(each) or each in _SEVERITIES,
+            "`error`, `warning`, `note` or None",
+        ),
+    }
+    for name, (given, fits, wanted) in lists.items():
+        if not isinstance(given, tuple | list):
+            raise UsageError(f"`{name}` of format {kind.name}: expected a tuple, found {given!r}")
+        for each in given:
+            if not fits(each):
+                raise UsageError(f"`{name}` of format {kind.name}: {each!r} is not {wanted}")
+    for name, (given, fits, wanted) in mappings.items():
+        for key, each in given.items() if isinstance(given, Mapping) else [("", given)]:
+            if not isinstance(key, str) or not fits(each):
+                raise UsageError(f"`{name}` of format {kind.name}: {each!r} is not {wanted}")
+
+
+def _is_merge_word(given: Any) -> bool:
+    if isinstance(given, By):
+        return isinstance(given.key, str)
+    return given in ("append", "replace", "remove", "merge")
+
+
+def _require_path(pattern: str, steps: list[str], kind: Format) -> None:
     """Raise `UsageError` for a pattern of paths that the model certainly does not have."""
-    *above, last = split_pattern(pattern)
+    *above, last = steps
     known = None if "**" in above else properties_at(schema_of(kind), above)
-    if is_old or known is None or last in (*known, "*", "**"):
+    if known is None or last in (*known, "*", "**"):
         return
     guess = nearest(last, known)
     hint = f"; did you mean `{'.'.join((*above, guess))}`?" if guess else ""
