@@ -51,8 +51,8 @@ def merge_layers(tree: Tree, session: Session, root: Source, compose: Compose) -
             if layer.at != "file" and not isinstance(part.value, dict) and part.value is not HOLE:
                 # Merged, it would be replaced without a word, or replace all that is below.
                 origin = part.provenance(()).origin
-                values = {"expected": "a mapping", "found": Shown(part.value, as_found=True)}
-                session.add([codes.WRONG_TYPE.at(origin=origin, **values)])
+                found = Shown(part.value, as_found=True)
+                session.add([codes.WRONG_TYPE.at(origin=origin, expected="a mapping", found=found)])
                 continue
             merged = part if merged is None else merge(merged, part, choose)
             own = part if layer.at == "file" else own

@@ -12,7 +12,7 @@ import os
 import re
 import typing
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cache
 from pathlib import PurePath
 from typing import Any
@@ -88,42 +88,44 @@ def require_format(kind: Format) -> Format:
 #: The formats that are known to be good, by their identity.
 _CHECKED: dict[int, Format] = {}
 _MAX_CHECKED = 256
-_SEVERITIES = ("error", "warning", "note", None)
 
 
 def _require_parts(kind: Format) -> None:
     """Raise `UsageError` for a part of a format that is not what it should be."""
-    lists = {
-        "layers": (kind.layers, lambda each: isinstance(each, str | Layer), "a name or a `Layer`"),
-        "rules": (kind.rules, callable, "a function"),
-        "checks": (kind.checks, callable, "a function"),
-        "stages": (kind.stages or (), callable, "a stage"),
-        "paths": (kind.paths, lambda each: isinstance(each, str), "a glob"),
-    }
-    mappings = {
-        "merge": (kind.merge, _is_merge_word, "`append`, `replace`, `remove` or `by(…)`"),
-        "renamed": (kind.renamed, lambda each: isinstance(each, str | Renamed), "a new name"),
-        "strictness": (
-            kind.strictness,
-            lambda each: callable(each) or each in _SEVERITIES,
-            "`error`, `warning`, `note` or None",
-        ),
-    }
-    for name, (given, fits, wanted) in lists.items():
+    lists: Iterable[tuple[str, Any, Callable[[Any], bool], str]] = (
+        ("layers", kind.layers, lambda each: isinstance(each, str | Layer), "a name or a `Layer`"),
+        ("rules", kind.rules, callable, "a function"),
+        ("checks", kind.checks, callable, "a function"),
+        ("stages", kind.stages or (), callable, "a stage"),
+        ("paths", kind.paths, lambda each: isinstance(each, str), "a glob"),
+    )
+    words = "`append`, `replace`, `remove` or `by(…)`"
+    levels = "`error`, `warning`, `note` or None"
+    mappings: Iterable[tuple[str, Any, Callable[[Any], bool], str]] = (
+        ("merge", kind.merge, _is_merge_word, words),
+        ("renamed", kind.renamed, lambda each: isinstance(each, str | Renamed), "a new name"),
+        ("strictness", kind.strictness, _is_severity, levels),
+    )
+    for name, given, fits, wanted in lists:
         if not isinstance(given, tuple | list):
             raise UsageError(f"`{name}` of format {kind.name}: expected a tuple, found {given!r}")
         for each in given:
             if not fits(each):
                 raise UsageError(f"`{name}` of format {kind.name}: {each!r} is not {wanted}")
-    for name, (given, fits, wanted) in mappings.items():
+    for name, given, fits, wanted in mappings:
         for key, each in given.items() if isinstance(given, Mapping) else [("", given)]:
             if not isinstance(key, str) or not fits(each):
                 raise UsageError(f"`{name}` of format {kind.name}: {each!r} is not {wanted}")
 
 
+def _is_severity(given: Any) -> bool:
+    return callable(given) or given in ("error", "warning", "note", None)
+
+
 def _is_merge_word(given: Any) -> bool:
     if isinstance(given, By):
-        return isinstance(given.key, str)
+        key: Any = given.key
+        return isinstance(key, str)
     return given in ("append", "replace", "remove", "merge")
 
 
@@ -227,9 +229,9 @@ def _unread_part(model: Any, seen: set[Any]) -> tuple[tuple[str, ...], str] | No
     if cls in seen:
         return None
     seen.add(cls)
-    for field in getattr(cls, "__dataclass_fields__", {}).values():
-        has_default = {field.default, field.default_factory} != {dataclasses.MISSING}
-        if field._field_type is dataclasses._FIELD and not (field.init or has_default):
+    for field in dataclasses.fields(cls) if dataclasses.is_dataclass(cls) else ():
+        missing = dataclasses.MISSING
+        if not field.init and field.default is missing and field.default_factory is missing:
             return (field.name,), "it has `init=False`: give it a default, or make it a property"
     for field in getattr(cls, "__attrs_attrs__", ()):
         if field.converter is not None or field.alias != field.name.lstrip("_"):

@@ -13,6 +13,8 @@ from collections.abc import Iterable, Iterator
 from itertools import islice
 from typing import Any
 
+import msgspec
+
 from equipage.core import codes
 from equipage.core.diagnostics import Change, Code, Fact, Remedy, Words
 from equipage.core.path import Path, PathSyntaxError, parse_path
@@ -91,13 +93,15 @@ def _oddity(given: Any) -> str | None:
         return None
     if not isinstance(given, Problem):
         return f"gave {type(given).__name__} in place of a problem or a sentence"
-    if not isinstance(given.message, str) or not isinstance(given.help, str | None):
+    # A Struct that is made in Python may hold anything.
+    parts: dict[str, Any] = msgspec.structs.asdict(given)
+    if not isinstance(parts["message"], str) or not isinstance(parts["help"], str | None):
         return "gave a problem without words"
-    if not isinstance(given.code, str) or not _CODE.fullmatch(given.code):
+    if not isinstance(parts["code"], str) or not _CODE.fullmatch(parts["code"]):
         return "gave a problem whose code is not a name in kebab case"
-    if given.severity not in ("error", "warning", "note"):
+    if parts["severity"] not in ("error", "warning", "note"):
         return "gave a problem whose severity is not `error`, `warning` or `note`"
-    if not isinstance(given.fix, str | int | float | bool | None):
+    if not isinstance(parts["fix"], str | int | float | bool | None):
         return "gave a problem whose fix is not a scalar"
     try:
         _path_of(given.path)

@@ -258,6 +258,7 @@ class Session:
         self._base = base
         self.root = request.project or root or self.base  #: the project root
         self._guesses: Guesses | None = None
+        self._refused = kind.refused_variables() if kind.reading.variables else ()
         self.documents: list[Document] = []  #: those of this load, in the order of parsing
         self._parsed: dict[int, Parsed] = {}  #: by source
 
@@ -334,7 +335,7 @@ class Session:
             env=env,
             merge=reading.merge_keys,
             comments=comments,
-            refused=self.kind.refused_variables(),
+            refused=self._refused,
         )
         return document, self.apply_severities(facts, wanted)
 

@@ -116,11 +116,10 @@ def describe(kind: types.Type) -> str:
             high = kind.le if kind.lt is None else kind.lt - 1
             return f"a whole number{range_in_words(low, high)}{_multiple_in_words(kind)}"
         case types.FloatType():
-            above = None if kind.gt is None else f" above {kind.gt}"
-            below = None if kind.lt is None else f" below {kind.lt}"
-            bounds = [each for each in (above, below) if each is not None]
-            words = range_in_words(kind.ge, kind.le) + " and".join(bounds)
-            return f"a number{words}{_multiple_in_words(kind)}"
+            above = [] if kind.gt is None else [f" above {kind.gt}"]
+            below = [] if kind.lt is None else [f" below {kind.lt}"]
+            bounds = range_in_words(kind.ge, kind.le) + " and".join((*above, *below))
+            return f"a number{bounds}{_multiple_in_words(kind)}"
         case types.StrType(min_length=None | 0):
             return "text"
         case types.StrType(min_length=low, max_length=high):
