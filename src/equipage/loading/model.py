@@ -231,6 +231,11 @@ def _has_no_holes(value: Any) -> bool:
     return True
 
 
+def has_holes(value: Any) -> bool:
+    """Whether a part of a value could not be had."""
+    return not _has_no_holes(value) and any(each is HOLE for _, each in walk(value))
+
+
 def _adapt_severity(each: Fact, shape: Shape) -> Fact:
     """A fact with the severity of its kind; a field that restricts or is needed must fit."""
     severity, is_firm = each.severity, not each.path or each.path[0] in shape.guarded | shape.needed

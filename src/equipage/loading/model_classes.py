@@ -7,7 +7,6 @@ the places of the values. Neither pydantic nor attrs is imported unless a model 
 
 from __future__ import annotations
 
-import dataclasses
 import os
 import re
 import typing
@@ -22,11 +21,11 @@ from msgspec import inspect as types
 
 from equipage.core import codes
 from equipage.core.diagnostics import Change, Fact, Remedy, Shown, UsageError
-from equipage.core.path import HOLE, ROOT, Path, get, walk
+from equipage.core.path import ROOT, Path, get
 from equipage.core.text import Guesses, nearest
 from equipage.loading import model as structs
 from equipage.loading.format import By, Format, Layer, Renamed
-from equipage.loading.model import Shape, refusal
+from equipage.loading.model import Shape, has_holes, refusal
 from equipage.loading.type_words import title, type_info, words_of
 
 _Built = tuple[Any, Any, list[Fact]]
@@ -38,14 +37,14 @@ def build(value: Any, model: Any, shape: Shape, reported: tuple[str, ...] = ()) 
         return _build_by_schema(value, model)
     if not is_pydantic(model):
         return structs.build(value, model, shape, reported=reported)
-    if any(each is HOLE for _, each in walk(value)):
+    if has_holes(value):
         return None, value, []  # what left the hole has been reported
     return _build_pydantic(value, model, shape, reported)
 
 
 def _build_by_schema(value: Any, schema: Mapping[str, Any]) -> _Built:
     """Plain data, if it fits a JSON Schema."""
-    if any(each is HOLE for _, each in walk(value)):
+    if has_holes(value):
         return None, value, []
     from equipage.loading.schema_models import match_schema  # slow to import
 
@@ -229,10 +228,14 @@ def _unread_part(model: Any, seen: set[Any]) -> tuple[tuple[str, ...], str] | No
     if cls in seen:
         return None
     seen.add(cls)
-    for field in dataclasses.fields(cls) if dataclasses.is_dataclass(cls) else ():
+    if hasattr(cls, "__dataclass_fields__"):
+        import dataclasses  # slow to import, and who has such a class has done it
+
         missing = dataclasses.MISSING
-        if not field.init and field.default is missing and field.default_factory is missing:
-            return (field.name,), "it has `init=False`: give it a default, or make it a property"
+        for field in dataclasses.fields(cls):
+            if not field.init and field.default is missing and field.default_factory is missing:
+                why = "it has `init=False`: give it a default, or make it a property"
+                return (field.name,), why
     for field in getattr(cls, "__attrs_attrs__", ()):
         if field.converter is not None or field.alias != field.name.lstrip("_"):
             return (field.name,), "converters and aliases of attrs are not read"
