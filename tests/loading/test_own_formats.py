@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import dataclasses
+import datetime
 import enum
+import json
 import pickle
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Annotated, Any, Generic, Literal, TypedDict, TypeVar
+from typing import Annotated, Any, Generic, Literal, NamedTuple, TypedDict, TypeVar
 
 import msgspec
 import pytest
@@ -16,7 +19,7 @@ import pytest
 import equipage
 from equipage import FILE, Format, LoadError, Problem, UsageError
 from equipage.loading import rules
-from lab import write
+from lab import in_process, write
 
 
 @dataclass(frozen=True)
@@ -141,6 +144,73 @@ def test_variables_that_are_not_set_or_change_the_structure_are_errors(folder: P
     assert plain.load("app.yaml").config.name == "${WHO}"
 
 
+@pytest.mark.parametrize("name", ["app.yaml", "app.json", "app.toml", "app.jsonc"])
+@pytest.mark.parametrize("value", ['q"\nprompt="1', 'q", "prompt": "1', '"', 'x"#'])
+def test_no_value_adds_a_key_in_any_syntax(folder: Path, name: str, value: str) -> None:
+    texts = {".yaml": 'name: "${V}"\nprompt: p\n', ".toml": 'name = "${V}"\nprompt = "p"\n'}
+    Path(name).write_text(texts.get(Path(name).suffix, '{"name": "${V}", "prompt": "p"}'))
+    (found,) = findings(Format(App), name, env={"V": value})
+    assert "error[env-changes-structure]" in found
+    assert found.endswith("(at name)")
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("app.yaml", "name: '${V}'\nprompt: '${V}'\n"),
+        ("app.toml", 'name = "${V}"\nmiddle = 1\nprompt = "${V}"\n'),
+        ("app.toml", 'name = "${V}" # a comment """\nprompt = "p"\n'),
+        ("app.toml", '${V} = "a"\nprompt = "p"\n'),
+    ],
+)
+@pytest.mark.parametrize("value", ["'", '"', "name.other"])
+def test_what_a_value_swallows_is_a_change_too(
+    folder: Path, name: str, text: str, value: str
+) -> None:
+    Path(name).write_text(text)
+    harmless = {"'": name == "app.toml", '"': name == "app.yaml", "name.other": text[0] != "$"}
+    model = TypedDict("Any", {"name": str, "middle": int, "prompt": str}, total=False)  # noqa: UP013
+    if harmless[value] and not text.startswith("$"):
+        Format(model).load(name, env={"V": value})
+    else:
+        found = findings(Format(model), name, env={"V": value})
+        assert any("error[env-changes-structure]" in each for each in found)
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("app.yaml", "name: ${A}\nprompt: ${B:?say what}\ntools: ${C}\n"),
+        ("app.toml", 'name = "${A}"\nprompt = "${B:?say what}"\ntools = ${C}\n'),
+        ("app.json", '{"name": "${A}", "prompt": "${B:?say what}", "tools": ${C}}'),
+    ],
+)
+def test_a_variable_without_value_is_one_finding(folder: Path, name: str, text: str) -> None:
+    Path(name).write_text(text)
+    found = findings(Format(App), name, env={"C": "[5, 6]"})
+    codes = [each.partition("[")[2].partition("]")[0] for each in found]
+    assert codes == ["env-missing", "env-required", "env-changes-structure"]
+    included = "{name: a, prompt: p, tools: [{$include: part.yaml}]}"
+    write(folder, {"whole.yaml": included, "part.yaml": "{name: '${A}', url: u, timeout: '${A}'}"})
+    found = findings(Format(App), "whole.yaml", env={})
+    assert [each.partition(" ")[0] for each in found] == ["part.yaml:1:9:", "part.yaml:1:34:"]
+
+
+def test_what_went_into_toml_and_json_is_explained(folder: Path) -> None:
+    for name, text in (("a.toml", 'name = "${A}"'), ("a.json", '{"name": "\\ud83d\\ude00 ${A}"}')):
+        Path(name).write_text(text)
+        loaded = Format(Settings).load(name, env={"A": "b c"})
+        assert str(loaded.explain("name")).splitlines()[-1] == "  from the environment: A"
+
+
+def test_comments_of_jsonc(folder: Path) -> None:
+    Path("a.jsonc").write_text('// "${NOT}"\n{"name": "${A}", /* { */ "prompt": "//p",}\n')
+    assert Format(App).load("a.jsonc", env={"A": "x"}).config == App("x", "//p")
+    Path("a.jsonc").write_text('// {"\n{"name": 5, /* { */ "promt": "p",}\n')
+    places = [each.partition(" ")[0] for each in findings(Format(App), "a.jsonc")]
+    assert places == ["a.jsonc:2:1:", "a.jsonc:2:10:", "a.jsonc:2:21:"]
+
+
 def test_an_alias_bomb_is_refused(folder: Path) -> None:
     lines = ["a0: &a0 [x, x, x, x, x, x, x, x, x, x]"]
     lines += [f"a{n}: &a{n} [{', '.join([f'*a{n - 1}'] * 10)}]" for n in range(1, 10)]
@@ -204,6 +274,13 @@ def test_layers_that_contradict_each_other_are_an_error_of_the_higher_one(folder
     ]
 
 
+@pytest.mark.parametrize("name", ["base.yaml", "local.yaml"])
+def test_a_layer_that_is_no_mapping_is_an_error(folder: Path, name: str) -> None:
+    Path(name).write_text("- 1")
+    said = f"{name}:1:1: error[wrong-type] expected a mapping, found a list"
+    assert said in findings(APP, env={})
+
+
 def test_a_layer_that_cannot_be_read_is_a_finding(folder: Path) -> None:
     Path("local.yaml").write_bytes(b"\xff")
     assert [each.split("] ")[0] for each in findings(APP)] == ["local.yaml:1:1: error[not-utf8"]
@@ -223,7 +300,18 @@ def test_a_layer_that_cannot_be_read_is_a_finding(folder: Path) -> None:
             "no value at `tool`; did you mean `tools`?",
         ),
         (lambda: Format(App, merge={"tools[*].nam": "append"}), "did you mean `tools.*.name`?"),
-        (lambda: Format(App, rules=("no",)), "a rule of format app is 'no', and not a function"),
+        (lambda: Format(App, rules=("no",)), "`rules` of format app: 'no' is not a function"),
+        (lambda: Format(App, rules=len), "`rules` of format app: expected a tuple, found <built"),
+        (lambda: Format(App, layers="a.yaml"), "`layers` of format app: expected a tuple"),
+        (lambda: Format(App, layers=(5,)), "`layers` of format app: 5 is not a name or a `Layer`"),
+        (lambda: Format(App, merge={"tools": "apend"}), "'apend' is not `append`, `replace`, `re"),
+        (lambda: Format(App, renamed={"title": 5}), "`renamed` of format app: 5 is not a new name"),
+        (lambda: Format(App, renamed={"title": "nam"}), "no value at `nam`; did you mean `name`?"),
+        (lambda: Format(App, renamed={"name": "name"}), "format app renames `name` to itself"),
+        (
+            lambda: Format(App, strictness={"wrong-type": "loud"}),
+            "'loud' is not `error`, `warning`",
+        ),
     ],
 )
 def test_what_a_format_cannot_be(folder: Path, made: Any, said: str) -> None:
@@ -305,6 +393,27 @@ def raises(_app: App) -> None:
     raise KeyError("secret")
 
 
+def stops_half_way(_app: App) -> Iterator[str]:
+    yield "the first"
+    raise KeyError("secret")
+
+
+def has_odd_code(_app: App) -> Iterator[Problem]:
+    yield Problem("name", "odd", code="Odd Code!")
+
+
+def has_odd_severity(_app: App) -> Iterator[Problem]:
+    yield Problem("name", "odd", severity="fatal")  # type: ignore[arg-type]
+
+
+def has_odd_path(_app: App) -> Iterator[Problem]:
+    yield Problem("na me..", "odd")
+
+
+def quits(_app: App) -> None:
+    raise SystemExit(3)
+
+
 def yields_numbers(_app: App) -> list[int]:
     return [5]
 
@@ -315,7 +424,12 @@ def yields_numbers(_app: App) -> list[int]:
         (never_ends, "the rule `never_ends` took more than 0.2 seconds"),
         (finds_too_much, "the rule `finds_too_much` found more than 1,000 problems"),
         (raises, "the rule `raises` raised KeyError"),
-        (yields_numbers, "the rule `yields_numbers` raised TypeError"),
+        (stops_half_way, "the rule `stops_half_way` raised KeyError"),
+        (quits, "the rule `quits` raised SystemExit"),
+        (has_odd_code, "the rule `has_odd_code` gave a problem whose code is not a name in kebab"),
+        (has_odd_severity, "the rule `has_odd_severity` gave a problem whose severity is not"),
+        (has_odd_path, "the rule `has_odd_path` gave a problem whose path is none"),
+        (yields_numbers, "the rule `yields_numbers` gave int in place of a problem or a sentence"),
     ],
 )
 def test_a_rule_that_goes_wrong_is_a_finding(
@@ -324,7 +438,8 @@ def test_a_rule_that_goes_wrong_is_a_finding(
     monkeypatch.setattr(rules, "MAX_SECONDS", 0.2)
     Path("app.yaml").write_text("name: a\nprompt: p\n")
     found = findings(Format(App, rules=(rule,)))
-    assert f"app.yaml:1:1: error[rule-failed] {said}" in found
+    assert any(each.startswith(f"app.yaml:1:1: error[rule-failed] {said}") for each in found)
+    assert ("app.yaml:1:1: error[rule] the first" in found) is (rule is stops_half_way)
 
 
 # ----------------------------------------------------------------------------------------- models
@@ -417,6 +532,109 @@ def test_what_a_class_refuses_has_a_place() -> None:
         assert str(raised.value) == f"<string>:2:3: error[model-refused] {said} (at inner)"
 
 
+def boom() -> list[int]:
+    raise RuntimeError("secret")
+
+
+@dataclass
+class Factory:
+    made: list[int] = field(default_factory=boom)
+
+
+class StructFactory(msgspec.Struct):
+    made: list[int] = msgspec.field(default_factory=boom)
+
+
+@dataclass
+class Quits:
+    name: str
+
+    def __post_init__(self) -> None:
+        raise SystemExit(3)
+
+
+@pytest.mark.parametrize("model", [Factory, StructFactory, Quits])
+def test_a_class_that_raises_anything_is_a_finding(model: Any) -> None:
+    with pytest.raises(LoadError) as raised:
+        equipage.loads("name: a" if model is Quits else "{}", model)
+    (error,) = raised.value.errors
+    assert (error.code, "secret" in str(raised.value)) == ("model-refused", False)
+    if model is not Quits:
+        loaded = equipage.loads("made: [1]", model)
+        assert loaded.to_dict() == {"made": [1]}
+
+
+class Point(NamedTuple):
+    x: int
+    y: int
+
+
+@dataclass
+class Bounds:
+    part: Annotated[float, msgspec.Meta(gt=0, lt=1)] = 0.5
+    five: Annotated[int, msgspec.Meta(multiple_of=5)] = 5
+    word: Annotated[str, msgspec.Meta(min_length=2, max_length=4)] = "aa"
+    few: Annotated[list[int], msgspec.Meta(max_length=2)] = field(default_factory=list)
+    pair: tuple[int, str] = (1, "a")
+    zone: Annotated[datetime.datetime, msgspec.Meta(tz=True)] | None = None
+    ports: dict[int, str] = field(default_factory=dict)
+    levels: dict[Literal["low", "high"], int] = field(default_factory=dict)
+    raw: bytes = b""
+    point: Point | None = None
+    some: frozenset[int] | None = None
+
+
+def test_a_mistake_makes_no_others_of_what_is_right() -> None:
+    right = "raw: aGk=, point: [1, 2], some: [1], pair: [1, a], ports: {'1': a}"
+    assert equipage.loads("{" + right + "}", Bounds).config.point == Point(1, 2)
+    with pytest.raises(LoadError) as raised:
+        equipage.loads("{" + right + ", wrong: 1}", Bounds)
+    assert [each.code for each in raised.value.errors] == ["unknown-field"]
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("part: 1.5", "1:7: error[out-of-range] 1.5 is out of range, expected a number above 0 "),
+        ("five: 7", "1:7: error[out-of-range] 7 is out of range, expected a whole number, a mult"),
+        ("word: a", "1:7: error[wrong-length] expected text of at most 4 characters, found 1 "),
+        ("few: [1, 2, 3]", "1:6: error[wrong-length] expected a list of at most 2, found 3"),
+        ("pair: [1]", "1:7: error[wrong-length] expected a list of a whole number, text, found 1"),
+        ("pair: [a, b]", "1:8: error[wrong-type] expected a whole number, found text `a`"),
+        ("zone: 2026-01-01T00:00:00", "1:7: error[model-refused] Expected `datetime` with a "),
+        ("ports: {'a': b}", "1:9: error[wrong-type] expected a whole number, found text `a`"),
+        ("levels: {mid: 1}", "1:10: error[invalid-value] `mid` is not a valid value"),
+        ("raw: '###'", "1:6: error[wrong-type] expected bytes in base64, found text `###`"),
+        ("point: [1]", "1:8: error[wrong-length] expected a list with `x`, `y`, found 1"),
+        ("point: [1, b]", "1:12: error[wrong-type] expected a whole number, found text `b`"),
+        ("some: [1, x]", "1:11: error[wrong-type] expected a whole number, found text `x`"),
+    ],
+)
+def test_every_constraint_has_a_place(text: str, said: str) -> None:
+    with pytest.raises(LoadError) as raised:
+        equipage.loads(text, Bounds)
+    assert said in str(raised.value)
+    assert equipage.loads("ports: {'80': web}", Bounds).config.ports == {80: "web"}
+
+
+class Tagged(msgspec.Struct, tag="a"):
+    size: int = 1
+
+
+class HasTagged(msgspec.Struct):
+    part: Tagged | None = None
+
+
+def test_the_wrong_tag_is_an_error_also_where_there_is_one() -> None:
+    assert equipage.loads("part: {type: a, size: 2}", HasTagged).config.part == Tagged(2)
+    with pytest.raises(LoadError, match="`b` is not a valid value, expected one of `a`"):
+        equipage.loads("part: {type: b, size: 2}", HasTagged)
+
+
+def test_the_default_of_any_class_is_explained() -> None:
+    assert str(equipage.loads("inner: {size: 1}", Holder).explain("made")).startswith("made = []")
+
+
 def test_what_is_frozen_is_frozen_deeply() -> None:
     config = equipage.loads("{inner: {size: 1}, made: [1]}", Holder).config
     with pytest.raises(TypeError, match="immutable"):
@@ -447,6 +665,23 @@ class Custom:
     part: Plain
 
 
+@dataclass
+class Derived:
+    part: int = field(init=False)
+
+
+class Limit:
+    """A constraint as the annotated types have them."""
+
+
+Limit.__module__ = "annotated_types"
+
+
+@dataclass
+class Constrained:
+    part: list[Annotated[int, Limit()]]
+
+
 @pytest.mark.parametrize(
     ("model", "said"),
     [
@@ -456,6 +691,8 @@ class Custom:
         (Outer, "field `inner.part`: TypeError: Type unions may not contain more than one"),
         (Forward, "NameError: name 'Nothing' is not defined"),
         (Custom, "field `part`: `Plain` is a class that no text can be read as"),
+        (Derived, "field `part`: it has `init=False`: give it a default"),
+        (Constrained, "is not read here: write `msgspec.Meta(…)`"),
     ],
 )
 def test_a_class_that_cannot_be_a_model_says_which_field_and_why(model: Any, said: str) -> None:
@@ -511,8 +748,66 @@ def test_models_of_pydantic(folder: Path) -> None:
     ]
 
 
+def test_what_pydantic_says_of_choices_and_odd_validators() -> None:
+    pydantic = pytest.importorskip("pydantic")
+
+    class Cat(pydantic.BaseModel):  # type: ignore[name-defined, misc]
+        kind: Literal["cat"]
+
+    class Dog(pydantic.BaseModel):  # type: ignore[name-defined, misc]
+        kind: Literal["dog"]
+
+    class Model(pydantic.BaseModel):  # type: ignore[name-defined, misc]
+        pet: Cat | Dog | None = None
+        call: Callable[[], int] | None = None
+        size: int = 1
+
+        @pydantic.field_validator("size")
+        @classmethod
+        def refuse(cls, value: int) -> int:
+            raise {2: ValueError(""), 3: KeyError("secret"), 4: SystemExit(1)}[value]
+
+    for text, said in (
+        ("pet: {kind: dog, m: 1}", "1:18: error[unknown-field] `m` is not a field of `dog`"),
+        ("size: 2", "1:7: error[model-refused] the model refuses the value (at size)"),
+        ("size: 3", "1:1: error[model-refused] `model` raises KeyError"),
+        ("size: 4", "1:1: error[model-refused] `model` raises SystemExit"),
+    ):
+        with pytest.raises(LoadError) as raised:
+            equipage.loads(text, Model)
+        assert str(raised.value) == f"<string>:{said}" or said in str(raised.value)
+
+
+def test_a_class_of_pydantic_inside_another_class_is_refused() -> None:
+    pydantic = pytest.importorskip("pydantic")
+
+    @pydantic.dataclasses.dataclass
+    class Inner:
+        name: str
+
+    class Late(pydantic.BaseModel):  # type: ignore[name-defined, misc]
+        part: "Nowhere"  # type: ignore[name-defined]  # noqa: F821, UP037
+
+    Outer = dataclasses.make_dataclass("Outer", [("part", Inner)])  # noqa: N806
+    with pytest.raises(UsageError, match="field `part`: `Inner` is of pydantic"):
+        equipage.loads("part: {name: a}", Outer)
+    with pytest.raises(UsageError, match="name 'Nowhere' is not defined"):
+        equipage.loads("part: 1", Late)
+    loaded = equipage.loads("name: a", Inner)
+    assert loaded.to_dict() == {"name": "a"}
+    with pytest.raises(LoadError, match="`other` is not a field of `inner`"):
+        equipage.loads("{name: a, other: 1}", Inner)
+
+
 def test_models_of_attrs() -> None:
     attrs = pytest.importorskip("attrs")
+
+    @attrs.define
+    class Converted:
+        size: int = attrs.field(converter=int)
+
+    with pytest.raises(UsageError, match="field `size`: converters and aliases of attrs"):
+        equipage.loads("size: 1", Converted)
 
     @attrs.define(frozen=True)
     class Model:
@@ -577,3 +872,32 @@ def test_the_example_loads() -> None:
     for model in (App, Struct, Holder, Tree):
         format_ = Format(model)
         assert format_.loads(format_.example()).kind == format_.name
+
+
+def test_a_comment_may_name_the_code_of_a_rule_that_has_nothing_to_say(folder: Path) -> None:
+    format_ = Format(App, rules=(uses_https,))
+    Path("a.yaml").write_text("name: a # equipage: ignore[no-https]\nprompt: p\n")
+    assert format_.load("a.yaml").warnings == ()
+    Path("a.yaml").write_text("name: a # equipage: ignore[unknown-fild]\nprompt: p\n")
+    assert [each.code for each in format_.load("a.yaml").warnings] == ["unknown-code"]
+
+
+def test_the_command_knows_a_format_by_module_and_name(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    kind = ("--kind", "loading.test_own_formats:COMMANDED")
+    Path("app.yaml").write_text("title: a\nprompt: p\ntools: [{name: t, url: http://x}]\n")
+    done = in_process(["check", "app.yaml", *kind, "-f", "sarif"])
+    results = json.loads(done.out)["runs"][0]["results"]
+    assert {each["ruleId"] for each in results} == {"no-https", "renamed-key"}
+    done = in_process(["check", "app.yaml", *kind, "--fix"])
+    assert Path("app.yaml").read_text().startswith("name: a\n")
+    done = in_process(["check", ".", *kind, "-j", "2", "-f", "concise"])
+    assert "app.yaml:3:24: error[no-https] must use https, not http://x" in done.out
+    done = in_process(["new", kind[1], "first"])
+    assert done.code == 0, done.err
+    assert f"--kind {kind[1]}" in done.err
+    assert in_process(["check", "first.yaml", *kind]).code == 0
+
+
+COMMANDED = Format(App, rules=(uses_https, lambda _app: []), renamed={"title": "name"})

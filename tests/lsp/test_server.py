@@ -16,7 +16,7 @@ import pytest
 from clock import HANGS
 from equipage.lsp import _REQUESTS, _cancel
 from equipage.lsp.protocol import Message
-from lab import repository
+from lab import repository, write
 from lsp.talking import EDITOR, PULLING, Here, running
 from lsp.test_protocol import framed
 from lsp.test_publishing import AGENT, PACK, SERVER, TOOL
@@ -266,3 +266,45 @@ def test_no_socket_is_opened_and_nothing_is_run(tmp_path: Path) -> None:
     end = framed(b'{"id": 3, "method": "shutdown"}') + framed(b'{"method": "exit"}')
     _, errors = process.communicate(end, timeout=HANGS)
     assert (process.returncode, errors) == (0, b"")
+
+
+def test_files_of_a_format_of_ones_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    module = """
+from dataclasses import dataclass
+import equipage
+
+@dataclass
+class App:
+    name: str
+    timeout: int = 5
+
+APP = equipage.Format(
+    App,
+    paths=("*.app.yaml",),
+    layers=("base.yaml", equipage.FILE),
+    rules=(lambda app: [equipage.Problem("name", "is bad", code="bad-name")][: app.name == "bad"],),
+)
+"""
+    files = {"code/own_app.py": module, "w/base.yaml": "timeout: 7\n", "w/other.yaml": "a: 1\n"}
+    write(tmp_path, {**files, "w/x.app.yaml": "name: bad\n"})
+    monkeypatch.syspath_prepend(str(tmp_path / "code"))
+    client = Here(tmp_path / "w", kind="own_app:APP")
+    for name, text, codes in (
+        ("x.app.yaml", "name: bad\ntimeout: 6\n", ["bad-name"]),
+        ("other.yaml", "a: 1\n", []),
+        ("base.yaml", "timout: 1\n", ["unknown-field"]),  # the first file is merged with it
+    ):
+        client.open(name, text)
+        client.settle()
+        assert [each["code"] for each in client.published(name)] == codes
+    at = {
+        "textDocument": {"uri": client.uri("x.app.yaml")},
+        "position": {"line": 1, "character": 2},
+    }
+    hover = client.ask("textDocument/hover", at)
+    assert "timeout" in hover["contents"]["value"]
+    client.change("x.app.yaml", "name: good\nti\n")
+    at["position"] = {"line": 1, "character": 2}
+    found = client.ask("textDocument/completion", at)
+    items = found["items"] if isinstance(found, dict) else found
+    assert "timeout" in [each["label"] for each in items]

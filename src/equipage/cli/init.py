@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from equipage.cli import OK
-from equipage.cli.arguments import Parser, add_flag
+from equipage.cli.arguments import Parser, add_flag, add_python_path
 from equipage.cli.output import Output
 from equipage.core.diagnostics import UsageError
 from equipage.files.writing import NotWritten, write_new
@@ -217,15 +217,17 @@ def declare_new(parser: Parser) -> None:
         ("equipage new claude-agent reviewer", "write .claude/agents/reviewer.md"),
         ("equipage new server shop --stdout", "print it instead"),
     )
-    parser.add_argument("kind", metavar="KIND", help="a kind of configuration")
+    parser.add_argument("kind", metavar="KIND", help="a kind of configuration, or module:NAME")
     parser.add_argument("name", metavar="NAME", help="the name of what it configures")
+    add_python_path(parser)
     add_flag(parser, "--stdout", "write to standard output instead of a file")
 
 
 def run_new(options: argparse.Namespace, output: Output) -> int:
     """`equipage new`: a first file that passes a check."""
     kind = format_named(options.kind)
-    example = kind.presentation.example
+    is_own = ":" in options.kind
+    example = kind.example() if is_own else kind.presentation.example
     if example is None:
         having = [name for name in known_kinds() if format_named(name).presentation.example]
         raise UsageError(f"kind `{kind.name}` has no example; choose from: {', '.join(having)}")
@@ -241,7 +243,7 @@ def run_new(options: argparse.Namespace, output: Output) -> int:
     # The path alone does not show every kind.
     run = request.new_run()
     is_clear = recognise(path, project_of(path, run), run).kind == kind.name
-    flag = "" if is_clear else f" --kind {kind.name}"
+    flag = "" if is_clear else f" --kind {options.kind}"
     output.note(f"equipage: edit it, then run `equipage check {path}{flag}`")
     return OK
 

@@ -49,6 +49,7 @@ def run(options: argparse.Namespace, output: Output) -> int:
             site=output.site,
             options=request.options,
             roots=request.roots,
+            kind=options.kind,
             is_alive=_is_alive,
             enter=_enter,
         )

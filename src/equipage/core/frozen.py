@@ -37,7 +37,7 @@ def convert(value: Any, model: Any) -> Any:
     """
     if model not in _PREPARED_MODELS:
         _prepare(model)
-    return msgspec.convert(value, model, dec_hook=_make_path)
+    return msgspec.convert(value, model, dec_hook=_make_path, str_keys=True)
 
 
 def _make_path(cls: type[Any], value: Any) -> Any:
@@ -217,17 +217,21 @@ def _freeze_fields(value: Any, memo: dict[int, Any]) -> Any:
     One that is not frozen is its owner's: it stays as it is.
     """
     kind = type(value)
-    if hasattr(kind, "__attrs_attrs__"):
-        is_frozen = kind.__setattr__.__name__ == "_frozen_setattrs"
-        names = [each.name for each in kind.__attrs_attrs__] if is_frozen else []
-    else:
-        names = [*kind.__dataclass_fields__]
-    for name in names:
+    is_open = hasattr(kind, "__attrs_attrs__") and kind.__setattr__.__name__ != "_frozen_setattrs"
+    for name in () if is_open else names_of_fields(value):
         part = getattr(value, name, None)
         new = _freeze_part(part, memo)
         if new is not part:
             object.__setattr__(value, name, new)
     return value
+
+
+def names_of_fields(value: Any) -> list[str]:
+    """The names of the fields of a dataclass or an attrs class; none for anything else."""
+    kind = type(value)
+    if hasattr(kind, "__attrs_attrs__"):
+        return [each.name for each in kind.__attrs_attrs__]
+    return [*getattr(kind, "__dataclass_fields__", ())]
 
 
 def _holds_mapping(default: Any) -> bool:
@@ -284,8 +288,8 @@ def plain_data(value: Any, *, spelled_out: bool = False) -> Any:
     to_dict = getattr(value, "to_dict", None)
     if to_dict is not None:
         return plain_data(to_dict(), spelled_out=spelled_out)
-    if hasattr(value, "model_dump"):  # a model of pydantic knows what its aliases are
-        return value.model_dump(mode="json", by_alias=True, exclude_defaults=True)
+    if hasattr(value, "__pydantic_serializer__"):
+        return _plain_pydantic(value)
     if any(hasattr(value, each) for each in _MARKS_OF_FIELDS):
         return {
             name: plain_data(part, spelled_out=spelled_out)
@@ -308,15 +312,36 @@ def _fields_of_class(cls: Hashable) -> tuple[tuple[str, Any], ...]:
     for field in types.type_info(cls).fields:  # type: ignore[attr-defined]
         default = _NO_DEFAULT if field.required else field.default
         if field.default_factory is not msgspec.NODEFAULT:
-            default = field.default_factory()
+            default = _made_by(field.default_factory)
         found.append((field.name, default))
     return tuple(found)
+
+
+def _made_by(factory: Any) -> Any:
+    """What a factory of somebody makes; one that raises makes no default."""
+    try:
+        return factory()
+    except MemoryError:
+        raise
+    except (Exception, SystemExit):
+        return _NO_DEFAULT
 
 
 def omit_defaults(config: Any) -> Any:
     """Plain data without defaults, also of a class that keeps defaults as they were written."""
     stated = getattr(config, "without_defaults", None)
     return plain_data(config if stated is None else stated())
+
+
+def _plain_pydantic(value: Any) -> Any:
+    """Plain data of a class of pydantic, which knows what its aliases are."""
+    dump = value.__pydantic_serializer__.to_python
+    try:
+        return dump(value, mode="json", by_alias=True, exclude_defaults=True)
+    except MemoryError:
+        raise
+    except (Exception, SystemExit):  # the default is made anew, and its factory may raise
+        return dump(value, mode="json", by_alias=True)
 
 
 def _plain_struct(struct: msgspec.Struct, *, spelled_out: bool) -> dict[str, Any]:
@@ -341,7 +366,7 @@ def _written_fields(
         if field.required or field.name in always:
             default = _NO_DEFAULT
         elif field.default_factory is not msgspec.NODEFAULT:
-            default = field.default_factory()
+            default = _made_by(field.default_factory)
         found.append((field.name, field.encode_name, default))
     return tuple(found)
 

@@ -415,13 +415,16 @@ def apply_ignores(
     fixed: Sequence[Diagnostic] = (),
     later: Collection[str] = (),
     hidden: Collection[str] = (),
+    *,
+    others: bool = False,
 ) -> tuple[list[Diagnostic], list[PendingIgnore]]:
     """The diagnostics without those that a `# equipage: ignore[code]` on their line silences.
 
     Each comment that silences nothing adds a finding. If its code is one of `later`, which only
     rules about several files report, the comment is returned as pending instead. Findings in
     `fixed` cannot be silenced. A comment about a code of `hidden`, not all of whose findings were
-    built, is never reported as unused.
+    built, is never reported as unused. With `others` there are more codes than `codes` knows, those
+    of rules that say them only when they find something: then only a misspelt code is unknown.
     """
     waiting: list[PendingIgnore] = []
     left, refused = _group_by_line(diagnostics), _group_by_line(fixed)
@@ -436,6 +439,8 @@ def apply_ignores(
                 key = (id(source), line, part.group())
                 if left.pop(key, None) is None and part.group() not in hidden:
                     known = codes() if known is None else known
+                    if others and not _is_or_resembles(part.group(), known, guesses):
+                        continue
                     span = Span(source, start + part.start(), start + part.end())
                     unused = _unused_ignore_finding(
                         part.group(), span, known, guesses, refused=key in refused
@@ -447,6 +452,10 @@ def apply_ignores(
                     left.setdefault((id(source), line, unused.code), []).append(unused)
     found = (each for those in left.values() for each in those)
     return sorted(found, key=Diagnostic.sort_key), waiting
+
+
+def _is_or_resembles(name: str, codes: Mapping[str, Code], guesses: Guesses) -> bool:
+    return name in codes or guesses.nearest(name, codes) is not None
 
 
 def codes_in_comments(sources: Iterable[Source]) -> set[str]:

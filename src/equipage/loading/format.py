@@ -60,7 +60,7 @@ _SYNTAXES: Mapping[str, Syntax] = {
     **YAML_ONLY, ".json": "json", ".jsonc": "json", ".toml": "toml"
 }  # fmt: skip
 #: A variable that is not set, or that changes what the text means, is a mistake.
-_STRICT_VARIABLES: Mapping[str, Severity] = {
+_STRICT_VARIABLES: Mapping[str, Severity | Judgement | None] = {
     core_codes.ENV_MISSING: "error",
     core_codes.ENV_CHANGES_STRUCTURE: "error",
 }
@@ -436,6 +436,10 @@ class Format(msgspec.Struct, Generic[C], frozen=True):
                 wanted = given(each) if callable(given) else given
                 return None if wanted is None else msgspec.structs.replace(each, severity=wanted)
         return each
+
+    def refused_variables(self) -> tuple[str, ...]:
+        """The codes of variables without which a value has no meaning, as they are errors."""
+        return tuple(each for each in _STRICT_VARIABLES if self.strictness.get(each) == "error")
 
     def mark_risky_remedy(self, each: Fact) -> Fact:
         """The fact, its remedy marked unsafe if it would change what an agent may do."""

@@ -138,7 +138,7 @@ def build(
         config = convert(value, model)
     except MemoryError:
         raise
-    except Exception:
+    except (Exception, SystemExit):
         pass  # also what the class of a caller raises: the slow way says where
     else:
         if is_struct(model) or not _has_unknown_key(value, type_info(model)):
@@ -153,19 +153,32 @@ def build(
         return convert(pruned, model), pruned, facts
     except MemoryError:
         raise
-    except Exception as error:  # the collector is more lenient than convert
+    except (Exception, SystemExit) as error:  # the collector is more lenient than convert
         return None, pruned, [*facts, refusal(error, model, ROOT)]
 
 
-def refusal(error: Exception, model: Any, path: Path) -> Fact:
+def refusal(error: BaseException, model: Any, path: Path) -> Fact:
     """The finding that the class of a caller refuses a value, in its own words if it has any."""
     # msgspec hands on what a class says of a value, and where.
     cause = error.__cause__ if isinstance(error, msgspec.ValidationError) else error
-    error = cause if isinstance(cause, Exception) else error
+    if not isinstance(cause, BaseException) and isinstance(error, msgspec.ValidationError):
+        said, _, place = str(error).partition(" - at ")
+        return codes.MODEL_REFUSED.at((*path, *_path_of_msgspec(place)), problem=said)
+    error = cause or error
     is_about_value = isinstance(error, ValueError | TypeError | AssertionError)
-    said = str(error).strip() if is_about_value else ""
+    try:
+        said = str(error).strip() if is_about_value else ""
+    except Exception:  # an exception of somebody may fail to say anything
+        said = ""
     problem = said.splitlines()[0] if said else f"{title(model)} raises {type(error).__name__}"
     return codes.MODEL_REFUSED.at(path, problem=problem)
+
+
+def _path_of_msgspec(place: str) -> Path:
+    """The path in `$.a[0]`, as far as it is one: of the values of a mapping it has no keys."""
+    known = place.partition("`$")[2].partition("[...]")[0].rstrip("`")
+    steps = re.findall(r"\.([^.\[]+)|\[(\d+)\]", known)
+    return tuple(name or int(number) for name, number in steps)
 
 
 def is_struct(model: Any) -> bool:
@@ -218,6 +231,11 @@ def _has_no_holes(value: Any) -> bool:
     return True
 
 
+def has_holes(value: Any) -> bool:
+    """Whether a part of a value could not be had."""
+    return not _has_no_holes(value) and any(each is HOLE for _, each in walk(value))
+
+
 def _adapt_severity(each: Fact, shape: Shape) -> Fact:
     """A fact with the severity of its kind; a field that restricts or is needed must fit."""
     severity, is_firm = each.severity, not each.path or each.path[0] in shape.guarded | shape.needed
@@ -260,7 +278,10 @@ class Collector:
             case types.VarTupleType() | types.ListType():
                 return self._check_list(value, kind, path)
             case types.SetType() | types.FrozenSetType():
-                return self._check_list(value, types.ListType(kind.item_type), path)
+                lengths = (kind.min_length, kind.max_length)
+                return self._check_list(value, types.ListType(kind.item_type, *lengths), path)
+            case types.TupleType():
+                return self._check_tuple(value, kind, path)
             case types.Metadata():
                 return self.check(value, kind.type, path)
             case types.DictType():
@@ -269,8 +290,13 @@ class Collector:
                 return self._check_choice(value, kind, path)
         if type(kind) in WRITTEN_AS_TEXT:
             return self._check_written_value(value, kind, path)
+        if isinstance(kind, types.BytesType | types.ByteArrayType | types.MemoryViewType):
+            is_base64 = isinstance(value, str) and _converts(value, bytes)
+            return value if is_base64 else self._refuse_mismatch(value, describe(kind), path)
         if not fits(value, kind):
             return self._refuse_mismatch(value, describe(kind), path)
+        if isinstance(kind, types.NamedTupleType):
+            return self._check_named_tuple(value, kind, path)
         if isinstance(kind, types.IntType | types.FloatType):
             return self._check_number(value, kind, path)
         return self._check_text(value, kind, path) if isinstance(kind, types.StrType) else value
@@ -311,6 +337,9 @@ class Collector:
             elif field.required:
                 complete = False
         if kind.tag_field is not None:
+            given = value.get(kind.tag_field, kind.tag)
+            if given is not HOLE and (type(given), given) != (type(kind.tag), kind.tag):
+                self._refuse_choice(str(given), [str(kind.tag)], (*path, kind.tag_field))
             result[kind.tag_field] = kind.tag
         self._report_unknown_keys(value, kind, known, path)
         return result if complete else _NOTHING
@@ -326,7 +355,7 @@ class Collector:
                 convert(result, kind.cls)
             except MemoryError:
                 raise
-            except Exception as error:
+            except (Exception, SystemExit) as error:
                 return self._refuse(refusal(error, kind.cls, path))
         return result
 
@@ -489,19 +518,50 @@ class Collector:
             return []
         if not isinstance(value, list):
             return self._refuse_mismatch(value, "a list", path, kind)
-        if kind.min_length is not None and len(value) < kind.min_length:
-            expected, found = f"a list of at least {kind.min_length}", str(len(value))
+        too_short = kind.min_length is not None and len(value) < kind.min_length
+        if too_short or (kind.max_length is not None and len(value) > kind.max_length):
+            least = f"at least {kind.min_length}" if too_short else f"at most {kind.max_length}"
+            expected, found = f"a list of {least}", str(len(value))
             return self._refuse(codes.WRONG_LENGTH.at(path, expected=expected, found=found))
         kept = (self.check(each, kind.item_type, (*path, at)) for at, each in enumerate(value))
         return [each for each in kept if each is not _NOTHING]
+
+    def _check_tuple(self, value: Any, kind: types.TupleType, path: Path) -> Any:
+        if not isinstance(value, list):
+            return self._refuse_mismatch(value, describe(kind), path)
+        if len(value) != len(kind.item_types):
+            expected, found = describe(kind), str(len(value))
+            return self._refuse(codes.WRONG_LENGTH.at(path, expected=expected, found=found))
+        pairs = zip(value, kind.item_types, strict=True)
+        kept = [self.check(each, item, (*path, at)) for at, (each, item) in enumerate(pairs)]
+        return _NOTHING if any(each is _NOTHING for each in kept) else kept
+
+    def _check_named_tuple(self, value: Any, kind: types.NamedTupleType, path: Path) -> Any:
+        least = sum(each.required for each in kind.fields)
+        if not least <= len(value) <= len(kind.fields):
+            expected, found = describe(kind), str(len(value))
+            return self._refuse(codes.WRONG_LENGTH.at(path, expected=expected, found=found))
+        pairs = zip(value, kind.fields, strict=False)
+        kept = [self.check(each, item.type, (*path, at)) for at, (each, item) in enumerate(pairs)]
+        return _NOTHING if any(each is _NOTHING for each in kept) else kept
 
     def _check_dict(self, value: Any, kind: types.DictType, path: Path) -> Any:
         if value is None and self.shape.null_is_absent:
             return {}
         if not isinstance(value, dict):
             return self._refuse_mismatch(value, "a mapping", path)
+        for key in value:
+            self._check_key(key, kind.key_type, (*path, key))
         kept = {key: self.check(each, kind.value_type, (*path, key)) for key, each in value.items()}
         return {key: each for key, each in kept.items() if each is not _NOTHING}
+
+    def _check_key(self, key: str, kind: types.Type, path: Path) -> None:
+        """Check the key of a mapping, which is text in every file."""
+        before = len(self.facts)
+        is_number = isinstance(kind, types.IntType) and re.fullmatch(r"-?\d{1,18}", key)
+        self.check(int(key) if is_number else key, kind, path)
+        for number, each in enumerate(self.facts[before:], start=before):
+            self.facts[number] = msgspec.structs.replace(each, part="key", remedy=None)
 
     # Choices.
 
@@ -557,6 +617,7 @@ class Collector:
     def _check_number(self, value: Any, kind: types.IntType | types.FloatType, path: Path) -> Any:
         low_ok = (kind.ge is None or value >= kind.ge) and (kind.gt is None or value > kind.gt)
         high_ok = (kind.le is None or value <= kind.le) and (kind.lt is None or value < kind.lt)
+        high_ok = high_ok and (not kind.multiple_of or value % kind.multiple_of == 0)
         if low_ok and high_ok and (isinstance(value, float) or value in _INT64 or kind.le is None):
             return value
         expected = describe(kind)
@@ -626,7 +687,9 @@ class Collector:
 def _converts(value: Any, cls: type[Any]) -> bool:
     try:
         convert(value, cls)
-    except (msgspec.ValidationError, RecursionError, TypeError, NotImplementedError):
+    except MemoryError:
+        raise
+    except (Exception, SystemExit):  # also what a class of somebody raises
         return False
     return True
 

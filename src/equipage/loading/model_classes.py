@@ -11,7 +11,7 @@ import os
 import re
 import typing
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cache
 from pathlib import PurePath
 from typing import Any
@@ -21,11 +21,11 @@ from msgspec import inspect as types
 
 from equipage.core import codes
 from equipage.core.diagnostics import Change, Fact, Remedy, Shown, UsageError
-from equipage.core.path import HOLE, ROOT, Path, get, walk
+from equipage.core.path import ROOT, Path, get
 from equipage.core.text import Guesses, nearest
 from equipage.loading import model as structs
-from equipage.loading.format import Format
-from equipage.loading.model import Shape, refusal
+from equipage.loading.format import By, Format, Layer, Renamed
+from equipage.loading.model import Shape, has_holes, refusal
 from equipage.loading.type_words import title, type_info, words_of
 
 _Built = tuple[Any, Any, list[Fact]]
@@ -37,14 +37,14 @@ def build(value: Any, model: Any, shape: Shape, reported: tuple[str, ...] = ()) 
         return _build_by_schema(value, model)
     if not is_pydantic(model):
         return structs.build(value, model, shape, reported=reported)
-    if any(each is HOLE for _, each in walk(value)):
+    if has_holes(value):
         return None, value, []  # what left the hole has been reported
     return _build_pydantic(value, model, shape, reported)
 
 
 def _build_by_schema(value: Any, schema: Mapping[str, Any]) -> _Built:
     """Plain data, if it fits a JSON Schema."""
-    if any(each is HOLE for _, each in walk(value)):
+    if has_holes(value):
         return None, value, []
     from equipage.loading.schema_models import match_schema  # slow to import
 
@@ -62,24 +62,77 @@ def is_pydantic(model: Any) -> bool:
 
 def require_format(kind: Format) -> Format:
     """Return a format. Raises `UsageError` if its model, layers or patterns cannot be used."""
+    if _CHECKED.get(id(kind)) is kind:
+        return kind
     require_model(kind.model)
+    _require_parts(kind)
     for layer in kind.layers:
         name = layer if isinstance(layer, str) else layer.name
         if os.path.isabs(name) or ".." in name.split("/"):
             raise UsageError(f"layer `{name}` of format {kind.name}: name a file below the folder")
-    for rule in kind.rules:
-        if not callable(rule):
-            raise UsageError(f"a rule of format {kind.name} is {rule!r}, and not a function")
-    for pattern in (*kind.merge, *kind.renamed):
-        _require_path(pattern, kind, is_old=pattern in kind.renamed)
+    for pattern in kind.merge:
+        _require_path(pattern, split_pattern(pattern), kind)
+    for pattern, new in kind.renamed.items():
+        to = new if isinstance(new, str) else new.to
+        *above, old = split_pattern(pattern)
+        if to == old:
+            raise UsageError(f"format {kind.name} renames `{pattern}` to itself")
+        _require_path(".".join((*above, to)), [*above, to], kind)
+    if len(_CHECKED) >= _MAX_CHECKED:
+        _CHECKED.clear()
+    _CHECKED[id(kind)] = kind
     return kind
 
 
-def _require_path(pattern: str, kind: Format, *, is_old: bool) -> None:
+#: The formats that are known to be good, by their identity.
+_CHECKED: dict[int, Format] = {}
+_MAX_CHECKED = 256
+
+
+def _require_parts(kind: Format) -> None:
+    """Raise `UsageError` for a part of a format that is not what it should be."""
+    lists: Iterable[tuple[str, Any, Callable[[Any], bool], str]] = (
+        ("layers", kind.layers, lambda each: isinstance(each, str | Layer), "a name or a `Layer`"),
+        ("rules", kind.rules, callable, "a function"),
+        ("checks", kind.checks, callable, "a function"),
+        ("stages", kind.stages or (), callable, "a stage"),
+        ("paths", kind.paths, lambda each: isinstance(each, str), "a glob"),
+    )
+    words = "`append`, `replace`, `remove` or `by(…)`"
+    levels = "`error`, `warning`, `note` or None"
+    mappings: Iterable[tuple[str, Any, Callable[[Any], bool], str]] = (
+        ("merge", kind.merge, _is_merge_word, words),
+        ("renamed", kind.renamed, lambda each: isinstance(each, str | Renamed), "a new name"),
+        ("strictness", kind.strictness, _is_severity, levels),
+    )
+    for name, given, fits, wanted in lists:
+        if not isinstance(given, tuple | list):
+            raise UsageError(f"`{name}` of format {kind.name}: expected a tuple, found {given!r}")
+        for each in given:
+            if not fits(each):
+                raise UsageError(f"`{name}` of format {kind.name}: {each!r} is not {wanted}")
+    for name, given, fits, wanted in mappings:
+        for key, each in given.items() if isinstance(given, Mapping) else [("", given)]:
+            if not isinstance(key, str) or not fits(each):
+                raise UsageError(f"`{name}` of format {kind.name}: {each!r} is not {wanted}")
+
+
+def _is_severity(given: Any) -> bool:
+    return callable(given) or given in ("error", "warning", "note", None)
+
+
+def _is_merge_word(given: Any) -> bool:
+    if isinstance(given, By):
+        key: Any = given.key
+        return isinstance(key, str)
+    return given in ("append", "replace", "remove", "merge")
+
+
+def _require_path(pattern: str, steps: list[str], kind: Format) -> None:
     """Raise `UsageError` for a pattern of paths that the model certainly does not have."""
-    *above, last = split_pattern(pattern)
+    *above, last = steps
     known = None if "**" in above else properties_at(schema_of(kind), above)
-    if is_old or known is None or last in (*known, "*", "**"):
+    if known is None or last in (*known, "*", "**"):
         return
     guess = nearest(last, known)
     hint = f"; did you mean `{'.'.join((*above, guess))}`?" if guess else ""
@@ -104,7 +157,11 @@ def require_model(model: Any) -> None:
     name = getattr(model, "__name__", None) or type(model).__name__
     if is_pydantic(model):
         try:
-            _adapter(model)
+            # A class whose names were unknown when it was written is finished now, or never.
+            rebuild = getattr(model, "model_rebuild", None)
+            if rebuild is not None:
+                rebuild()
+            _adapter(model).rebuild(raise_errors=True)
         except Exception as error:
             raise UsageError(f"`{name}` cannot be a model: {_first_line(error)}") from None
         return
@@ -113,7 +170,7 @@ def require_model(model: Any) -> None:
             f"`{name}` cannot be a model: write a dataclass, a `msgspec.Struct`, an attrs class, a "
             "pydantic model or a TypedDict"
         )
-    problem = _problem_of(model, (), set())
+    problem = _problem_of(model, (), set()) or _unread_part(model, set())
     if problem is not None:
         where, why = problem
         field = f": field `{'.'.join(where)}`" if where else ""
@@ -147,7 +204,10 @@ def _problem_of(
     else:
         if custom is None:
             return None
-        own = where, f"`{custom.__name__}` is a class that no text can be read as"
+        why = f"`{custom.__name__}` is a class that no text can be read as"
+        if is_pydantic(custom):
+            why = f"`{custom.__name__}` is of pydantic, and the class around it is not: make it one"
+        own = where, why
     try:
         hints = typing.get_type_hints(typing.get_origin(model) or model, include_extras=True)
     except Exception:
@@ -160,6 +220,40 @@ def _problem_of(
                 if inner is not None:
                     return inner
     return own
+
+
+def _unread_part(model: Any, seen: set[Any]) -> tuple[tuple[str, ...], str] | None:
+    """The first field that says more than msgspec reads, and what it says."""
+    cls = typing.get_origin(model) or model
+    if cls in seen:
+        return None
+    seen.add(cls)
+    if hasattr(cls, "__dataclass_fields__"):
+        import dataclasses  # slow to import, and who has such a class has done it
+
+        missing = dataclasses.MISSING
+        for field in dataclasses.fields(cls):
+            if not field.init and field.default is missing and field.default_factory is missing:
+                why = "it has `init=False`: give it a default, or make it a property"
+                return (field.name,), why
+    for field in getattr(cls, "__attrs_attrs__", ()):
+        if field.converter is not None or field.alias != field.name.lstrip("_"):
+            return (field.name,), "converters and aliases of attrs are not read"
+    for name, hint in typing.get_type_hints(cls, include_extras=True).items():
+        for part in _parts_of(hint):
+            if type(part).__module__.partition(".")[0] in ("annotated_types", "pydantic"):
+                return (name,), f"`{part!r}` is not read here: write `msgspec.Meta(…)`"
+            inner = _unread_part(part, seen) if _has_fields(part) else None
+            if inner is not None:
+                return (name, *inner[0]), inner[1]
+    return None
+
+
+def _parts_of(hint: Any) -> Iterator[Any]:
+    """A type, what it is made of, and what is annotated."""
+    yield hint
+    for each in (*typing.get_args(hint), *getattr(hint, "__metadata__", ())):
+        yield from _parts_of(each)
 
 
 def _classes_in(hint: Any) -> Iterator[Any]:
@@ -178,6 +272,9 @@ def _custom_types(kind: Any, seen: set[int]) -> Iterator[type]:
     if isinstance(kind, types.CustomType):
         if not issubclass(kind.cls, PurePath):
             yield kind.cls
+        return
+    if isinstance(kind, types.DataclassType) and is_pydantic(kind.cls):
+        yield kind.cls  # msgspec would fill it without its validators
         return
     if not isinstance(kind, types.Type | types.Field):
         return
@@ -264,7 +361,15 @@ def _adapter(model: Any) -> Any:
 
 def pydantic_schema(model: Any) -> dict[str, Any]:
     """The JSON Schema of a model of pydantic."""
-    schema: dict[str, Any] = _adapter(model).json_schema(by_alias=True)
+    from pydantic.json_schema import GenerateJsonSchema
+
+    class Lenient(GenerateJsonSchema):
+        """Says nothing about what JSON cannot hold, such as a function."""
+
+        def handle_invalid_for_json_schema(self, schema: Any, error_info: str) -> Any:
+            return {}
+
+    schema: dict[str, Any] = _adapter(model).json_schema(by_alias=True, schema_generator=Lenient)
     return schema
 
 
@@ -291,7 +396,7 @@ def _validate(value: Any, model: Any, shape: Shape, extra: str | None) -> tuple[
         return None, list(_facts_of(errors, value, model, shape))
     except MemoryError:
         raise
-    except Exception as error:  # whatever a validator raises
+    except (Exception, SystemExit) as error:  # whatever a validator raises
         return None, [refusal(error, model, ROOT)]
 
 
@@ -301,11 +406,11 @@ def _facts_of(errors: Iterable[Any], value: Any, model: Any, shape: Shape) -> It
     placed = [_Placed(each, value) for each in errors]
     for each in _keep_nearest_branches(placed):
         path = each.path
-        owner = _title_at(model, path if each.sort == "missing" else path[:-1])
+        owner = _title_at(model, path if each.sort == "missing" else path[:-1], each.branches)
         if each.sort == "missing":
             field = Shown(each.error["loc"][-1])
             yield codes.MISSING_FIELD.at(path, field=field, owner=owner, expected="a value")
-        elif each.sort == "extra_forbidden":
+        elif each.sort in ("extra_forbidden", "unexpected_keyword_argument"):
             known = properties_at(pydantic_schema(model), path[:-1]) or {}
             holder = get(value, path[:-1]) or {}
             guess = guesses.nearest(str(path[-1]), [name for name in known if name not in holder])
@@ -321,16 +426,30 @@ def _facts_of(errors: Iterable[Any], value: Any, model: Any, shape: Shape) -> It
             yield codes.MODEL_REFUSED.at(path, problem=_sentence(each.error))
 
 
-def _title_at(model: Any, path: Path) -> str:
-    """The class of the mapping at a path, in words."""
-    schema = pydantic_schema(model)
-    found = next((each.get("title") for each in schemas_at(schema, path) if "title" in each), None)
-    return title(model) if found is None else f"`{words_of(found)}`"
+def _title_at(model: Any, path: Path, branches: Iterable[tuple[Path, Any]]) -> str:
+    """The class of the mapping at a path, in words; of a choice, that of the branch taken."""
+    found = [each for each in schemas_at(pydantic_schema(model), path) if "title" in each]
+    taken = {branch for at, branch in branches if at == path}
+    own = [each for each in found if taken & {each["title"], *_words_of_choice(each)}]
+    titles = [each["title"] for each in own or found]
+    return f"`{words_of(titles[0])}`" if titles else title(model)
+
+
+def _words_of_choice(schema: Mapping[str, Any]) -> set[Any]:
+    """The words by which a mapping is known among others."""
+    properties = schema.get("properties", {}).values()
+    return {each["const"] for each in properties if isinstance(each.get("const"), str)}
 
 
 def _sentence(error: Any) -> str:
+    """What pydantic says, in one line."""
     message = str(error["msg"]).removeprefix("Value error, ").removeprefix("Assertion failed, ")
-    return message[:1].lower() + message[1:]
+    line = next(iter(message.strip().splitlines()), "the model refuses the value")
+    return line[:1].lower() + line[1:]
+
+
+#: How much farther from a branch a word is that it does not have than any other mistake.
+_OTHER_WORD = 100
 
 
 class _Placed:
@@ -355,7 +474,9 @@ def _keep_nearest_branches(placed: list[_Placed]) -> Iterator[_Placed]:
     counts: dict[Path, Counter[Any]] = {}
     for each in placed:
         for at, branch in each.branches:
-            counts.setdefault(at, Counter())[branch] += 1
+            # A word that only another branch has says which one is meant.
+            weight = _OTHER_WORD if each.sort == "literal_error" else 1
+            counts.setdefault(at, Counter())[branch] += weight
     nearest = {at: min(those, key=lambda each: those[each]) for at, those in counts.items()}
     for each in placed:
         if all(nearest[at] == branch for at, branch in each.branches):

@@ -166,8 +166,9 @@ def _diagnostics(
     fixed = [each for each in placed if each.severity == "error" and not silence_errors]
     rest = [each for each in placed if each.severity != "error"] if fixed else placed
     later, hidden = session.kind.together.codes, {code for code, *_ in more}
+    has_rules = bool(session.kind.rules or session.more_rules)
     left, waiting = apply_ignores(
-        rest, ignoring, lambda: _codes_for_comments(session), fixed, later, hidden
+        rest, ignoring, lambda: _codes_for_comments(session), fixed, later, hidden, others=has_rules
     )
     return limit_findings(sorted([*fixed, *left], key=Diagnostic.sort_key), more), waiting
 

@@ -7,16 +7,20 @@ much or takes too long becomes a finding itself.
 from __future__ import annotations
 
 import ctypes
+import re
 import threading
 from collections.abc import Iterable, Iterator
 from itertools import islice
 from typing import Any
+
+import msgspec
 
 from equipage.core import codes
 from equipage.core.diagnostics import Change, Code, Fact, Remedy, Words
 from equipage.core.path import Path, PathSyntaxError, parse_path
 from equipage.loading.format import Problem, Rule
 
+_CODE = re.compile(r"[a-z][a-z0-9]*(-[a-z0-9]+)*")
 #: How long one rule may take, in seconds, and the most problems that it may find.
 MAX_SECONDS, MAX_PROBLEMS = 30.0, 1_000
 
@@ -39,29 +43,37 @@ def facts_of_rules(config: Any, rules: Iterable[Rule[Any]]) -> Iterator[Fact]:
     """What the rules say about a configuration, and what is wrong with the rules."""
     for rule in rules:
         name = getattr(rule, "__name__", type(rule).__name__)
+        problems: list[Problem | str] = []
+        failure = None
         try:
-            problems = _run(rule, config)
-            yield from map(_fact, problems[:MAX_PROBLEMS])
+            _run(rule, config, problems)
         except _TooLong:
-            yield _failure(name, f"took more than {MAX_SECONDS:g} seconds")
+            failure = f"took more than {MAX_SECONDS:g} seconds"
         except MemoryError:
             raise
-        except Exception as error:
-            yield _failure(name, f"raised {type(error).__name__}")
-        else:
-            if len(problems) > MAX_PROBLEMS:
-                yield _failure(name, f"found more than {MAX_PROBLEMS:,} problems")
+        except (Exception, SystemExit) as error:
+            failure = f"raised {type(error).__name__}"
+        if len(problems) > MAX_PROBLEMS:
+            failure = f"found more than {MAX_PROBLEMS:,} problems"
+        for each in problems[:MAX_PROBLEMS]:
+            odd = _oddity(each)
+            failure = failure or odd
+            if odd is None:
+                yield _fact(each)
+        if failure is not None:
+            yield _failure(name, failure)
 
 
-def _run(rule: Rule[Any], config: Any) -> list[Problem | str]:
-    """All that a rule yields, up to one more than it may."""
+def _run(rule: Rule[Any], config: Any, problems: list[Problem | str]) -> None:
+    """Add all that a rule yields, up to one more than it may."""
     thread = threading.get_ident()
     watch = threading.Timer(MAX_SECONDS, _raise_in, (thread,))
     watch.daemon = True
     watch.start()
     try:
         found = rule(config)
-        return [] if found is None else list(islice(_one_or_more(found), MAX_PROBLEMS + 1))
+        # What came before the rule raised is kept.
+        problems.extend(() if found is None else islice(_one_or_more(found), MAX_PROBLEMS + 1))
     finally:
         watch.cancel()
 
@@ -75,10 +87,31 @@ def _one_or_more(found: Any) -> Iterator[Problem | str]:
     yield from ((found,) if isinstance(found, str | Problem) else found)
 
 
+def _oddity(given: Any) -> str | None:
+    """What keeps something that a rule gave from being a problem."""
+    if isinstance(given, str):
+        return None
+    if not isinstance(given, Problem):
+        return f"gave {type(given).__name__} in place of a problem or a sentence"
+    # A Struct that is made in Python may hold anything.
+    parts: dict[str, Any] = msgspec.structs.asdict(given)
+    if not isinstance(parts["message"], str) or not isinstance(parts["help"], str | None):
+        return "gave a problem without words"
+    if not isinstance(parts["code"], str) or not _CODE.fullmatch(parts["code"]):
+        return "gave a problem whose code is not a name in kebab case"
+    if parts["severity"] not in ("error", "warning", "note"):
+        return "gave a problem whose severity is not `error`, `warning` or `note`"
+    if not isinstance(parts["fix"], str | int | float | bool | None):
+        return "gave a problem whose fix is not a scalar"
+    try:
+        _path_of(given.path)
+    except (PathSyntaxError, TypeError):
+        return "gave a problem whose path is none"
+    return None
+
+
 def _fact(given: Problem | str) -> Fact:
     problem = Problem("", given) if isinstance(given, str) else given
-    if not isinstance(problem, Problem):
-        raise TypeError("a rule yields values of `equipage.Problem`, or sentences")
     path = _path_of(problem.path)
     remedy = None
     if problem.fix is not None:
@@ -89,10 +122,7 @@ def _fact(given: Problem | str) -> Fact:
 
 
 def _path_of(given: str | Path) -> Path:
-    try:
-        return parse_path(given) if isinstance(given, str) else tuple(given)
-    except PathSyntaxError as error:
-        raise ValueError(str(error)) from None
+    return parse_path(given) if isinstance(given, str) else tuple(given)
 
 
 def _failure(rule: str, problem: str) -> Fact:

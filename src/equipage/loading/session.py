@@ -260,6 +260,7 @@ class Session:
         self._base = base
         self.root = request.project or root or self.base  #: the project root
         self._guesses: Guesses | None = None
+        self._refused = kind.refused_variables() if kind.reading.variables else ()
         self.documents: list[Document] = []  #: those of this load, in the order of parsing
         self._parsed: dict[int, Parsed] = {}  #: by source
         self._main: Source | None = None  #: what is loaded; all others are what it refers to
@@ -336,7 +337,16 @@ class Session:
         reading = self.kind.reading
         # An embedded text sees no environment: it may come from anywhere.
         env = self.env if reading.variables and not self.embedded else None
-        document, facts = parse(source, wanted, env=env, merge=reading.merge_keys)
+        # A reader of a format's own decides what a file may contain.
+        comments = reading.read is None and source.name.lower().endswith(".jsonc")
+        document, facts = parse(
+            source,
+            wanted,
+            env=env,
+            merge=reading.merge_keys,
+            comments=comments,
+            refused=self._refused,
+        )
         return document, self.apply_severities(facts, wanted)
 
     def adopt(self, document: Document, facts: list[Fact] | None = None) -> Document:

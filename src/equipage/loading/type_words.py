@@ -38,7 +38,7 @@ WRITTEN_AS_TEXT: Mapping[type[types.Type], tuple[type[Any], str]] = {
     types.DateTimeType: (datetime.datetime, "a date and time, as in `2026-01-31T12:00:00Z`"),
     types.DateType: (datetime.date, "a date, as in `2026-01-31`"),
     types.TimeType: (datetime.time, "a time, as in `12:00:00`"),
-    types.TimeDeltaType: (datetime.timedelta, "a duration, as in `PT30S`, or a number of seconds"),
+    types.TimeDeltaType: (datetime.timedelta, "a duration, as in `PT30S`"),
     types.UUIDType: (uuid.UUID, "a UUID"),
     types.DecimalType: (decimal.Decimal, "a number"),
     types.CustomType: (PurePath, "text"),
@@ -59,7 +59,7 @@ def _python_types() -> tuple[tuple[Any, Any], ...]:
         (types.BoolType, bool),
         (types.IntType, int),
         (types.FloatType, int | float),
-        (types.VarTupleType | types.ListType, list),
+        (ARRAYS | types.TupleType | types.NamedTupleType, list),
         (types.DictType, dict),
     )
 
@@ -112,18 +112,33 @@ def describe(kind: types.Type) -> str:
         case types.LiteralType() | types.EnumType():
             return f"one of {join_quoted(allowed_values(kind))}"
         case types.IntType():
-            return f"a whole number{range_in_words(kind.ge, kind.gt, kind.le)}"
+            low = kind.ge if kind.gt is None else kind.gt + 1
+            high = kind.le if kind.lt is None else kind.lt - 1
+            return f"a whole number{range_in_words(low, high)}{_multiple_in_words(kind)}"
         case types.FloatType():
-            return f"a number{range_in_words(kind.ge, kind.gt, kind.le)}"
+            above = [] if kind.gt is None else [f" above {kind.gt}"]
+            below = [] if kind.lt is None else [f" below {kind.lt}"]
+            bounds = range_in_words(kind.ge, kind.le) + " and".join((*above, *below))
+            return f"a number{bounds}{_multiple_in_words(kind)}"
         case types.StrType(min_length=None | 0):
             return "text"
         case types.StrType(min_length=low, max_length=high):
             exact = "one character" if low == 1 else f"{low} characters"
-            return f"exactly {exact}" if low == high else "non-empty text"
+            if low == high:
+                return f"exactly {exact}"
+            if high is not None:
+                return f"text of at most {high} characters"
+            return "non-empty text" if low == 1 else f"text of at least {exact}"
         case types.StructType() | types.DictType() | types.DataclassType() | types.TypedDictType():
             return directive_value_name(kind) or "a mapping"
-        case types.VarTupleType() | types.ListType():
+        case types.VarTupleType() | types.ListType() | types.SetType() | types.FrozenSetType():
             return "a list"
+        case types.TupleType():
+            return f"a list of {', '.join(map(describe, kind.item_types))}"
+        case types.NamedTupleType():
+            return f"a list with {join_quoted(each.name for each in kind.fields)}"
+        case types.BytesType() | types.ByteArrayType():
+            return "bytes in base64"
         case types.BoolType():
             return "`true` or `false`"
     if type(kind) in WRITTEN_AS_TEXT:
@@ -148,9 +163,12 @@ def describe_missing_value(kind: types.Type) -> str:
     return f"a mapping of {', '.join(most)} and {last}" if most else f"a mapping with {last}"
 
 
-def range_in_words(low: float | None, above: float | None, high: float | None) -> str:
+def _multiple_in_words(kind: types.IntType | types.FloatType) -> str:
+    return f", a multiple of {kind.multiple_of}" if kind.multiple_of else ""
+
+
+def range_in_words(low: float | None, high: float | None) -> str:
     """The bounds of a number in words, for the end of a phrase; empty if it has none."""
-    low = low if above is None else above + 1
     if low is not None and high is not None:
         return f" from {low} to {high}"
     if low is not None:

@@ -30,6 +30,7 @@ from equipage.lsp.documents import Opened, Survey, Workspace
 from equipage.lsp.hover import hover_at
 from equipage.lsp.protocol import ENCODINGS, Encoding, Message, path_of
 from equipage.lsp.publishing import Publisher
+from equipage.project.registry import format_named
 
 T = TypeVar("T")
 Send = Callable[[dict[str, Any]], None]
@@ -67,6 +68,7 @@ class Server:
         site: str | None = None,
         options: Mapping[str, object] | None = None,
         roots: Sequence[str] = (),
+        kind: str | None = None,
         is_alive: Callable[[int], bool] = lambda _: True,
         enter: Callable[[str], object] = lambda _: None,
     ) -> None:
@@ -80,6 +82,7 @@ class Server:
         self.changing: Counter[str] = Counter()  #: texts with changes that wait to be handled
         self.inbox: queue.Queue[object] = queue.Queue(_MAX_WAITING)
         self._env, self._options, self._roots = env, options, roots
+        self._kind = None if kind is None else format_named(kind)
         self._is_alive, self._client = is_alive, 0
         self._enter = enter
         self._state = "new"
@@ -210,7 +213,12 @@ class Server:
         known: Iterator[Encoding] = (each for name in offered for each in ENCODINGS if name == each)
         encoding: Encoding = next(known, "utf-16")
         self.workspace = Workspace(
-            folders, env=self._env, encoding=encoding, options=self._options, roots=self._roots
+            folders,
+            env=self._env,
+            encoding=encoding,
+            options=self._options,
+            roots=self._roots,
+            kind=self._kind,
         )
         refreshes = bool(self._client_capability("workspace", "diagnostics", "refreshSupport"))
         pulls = refreshes and self._client_capability("textDocument", "diagnostic") is not None

@@ -21,6 +21,7 @@ from equipage.files import System, is_below
 from equipage.files.memory import Overlay
 from equipage.files.sandbox import real_path
 from equipage.files.walking import enters_all_folders
+from equipage.loading.format import Format
 from equipage.loading.outcome import Outcome
 from equipage.loading.result import Loaded
 from equipage.loading.session import Request
@@ -61,10 +62,12 @@ class Workspace:
         encoding: Encoding = "utf-16",
         options: Mapping[str, object] | None = None,
         roots: Sequence[str] = (),
+        kind: str | Format | None = None,
     ) -> None:
         self.encoding: Encoding = encoding
         self.folders = list(dict.fromkeys(folders))
         self.env = dict(env or {})
+        self.kind = kind  #: of every file that may be of it; None to detect it
         self.open: dict[str, Opened] = {}
         self.generation = 0  #: counts changes of any file
         self.surveyed = -1  #: the generation that the last survey saw
@@ -164,7 +167,9 @@ class Workspace:
             system = self.system()
             folders = [each for each in self.folders if system.is_folder(each)]
             request = msgspec.structs.replace(self._request, system=system)
-            self._latest = core.Workspace(folders, request, keeps=self._is_open, recording=True)
+            self._latest = core.Workspace(
+                folders, request, kind=self.kind, keeps=self._is_open, recording=True
+            )
         elif self._changed:
             self._latest = self._latest.after(
                 self._changed, system=self.system(), look=self._must_look
@@ -307,7 +312,7 @@ class Context(msgspec.Struct, frozen=True):
 
     @property
     def fields(self) -> Fields:
-        return fields_of(self.outcome.kind.name)
+        return fields_of(self.outcome.kind)
 
     def authored_path(self, path: Path) -> Path:
         """A path of the text as the author of the whole configuration would write it."""

@@ -7,7 +7,6 @@ directives and shorthands included.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from functools import lru_cache
 from typing import Any
 
 import msgspec
@@ -16,7 +15,6 @@ from equipage.core.path import Path, get
 from equipage.loading.editor_schema import VARIABLE, Schema, schema_for
 from equipage.loading.format import Format
 from equipage.loading.type_words import range_in_words
-from equipage.project.registry import format_named
 
 #: How deep branches of a schema are followed: a model may contain itself.
 _MAX_DEPTH = 12
@@ -146,8 +144,9 @@ class Fields:
             return f"a list of {of.replace('a mapping', 'mappings')}" if of else "a list"
         if isinstance(sort, list):
             return ""  # accepted leniently, but not what should be written
-        bounds = (schema.get(each) for each in ("minimum", "exclusiveMinimum", "maximum"))
-        numbers = range_in_words(*bounds)
+        above = schema.get("exclusiveMinimum")
+        low = schema.get("minimum") if above is None else above + 1
+        numbers = range_in_words(low, schema.get("maximum"))
         names = {
             "string": "text",
             "integer": f"a whole number{numbers}",
@@ -169,10 +168,16 @@ def _tags_fit(schema: Schema, value: Any) -> bool:
     )
 
 
-@lru_cache(maxsize=32)
-def fields_of(kind: str) -> Fields:
-    """The fields of a kind by its name."""
-    return Fields(format_named(kind))
+#: The fields of formats that were asked for, by name. Two formats may have one name.
+_KNOWN: dict[str, Fields] = {}
+
+
+def fields_of(kind: Format) -> Fields:
+    """The fields of a format."""
+    known = _KNOWN.get(kind.name)
+    if known is None or known.kind is not kind:
+        known = _KNOWN[kind.name] = Fields(kind)
+    return known
 
 
 def snippet_of(fields: Fields, path: Path, described: FieldDescription) -> str | None:

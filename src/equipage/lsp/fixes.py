@@ -109,7 +109,7 @@ class Trial:
 
     def __init__(self, workspace: Workspace, opened: Opened) -> None:
         self._workspace = Workspace(
-            workspace.folders, env=workspace.env, encoding=workspace.encoding
+            workspace.folders, env=workspace.env, encoding=workspace.encoding, kind=workspace.kind
         )
         for each in workspace.open.values():
             self._workspace.did_open(each.uri, each.text.text)

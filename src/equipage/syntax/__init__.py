@@ -7,6 +7,7 @@ into spans of the author's text.
 
 from __future__ import annotations
 
+import bisect
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import accumulate
@@ -42,6 +43,15 @@ class ContainingScalar(msgspec.Struct, frozen=True):
     range: Range
 
 
+class Written(msgspec.Struct, frozen=True):
+    """A key, a scalar or a bracket, and where it is written."""
+
+    path: Path
+    range: Range
+    is_key: bool = False
+    is_scalar: bool = True
+
+
 class Irregularity(msgspec.Struct, frozen=True):
     """Something odd in the text: a code, a place, and the values that its message uses."""
 
@@ -69,7 +79,7 @@ class SyntaxProblem(Exception):
 
 
 class Engine(Protocol):
-    """A syntax: a module with these two functions."""
+    """A syntax: a module with these three functions."""
 
     def load(self, text: str) -> Parsed:
         """The value of `text`. Raises `SyntaxProblem` if it has none."""
@@ -77,6 +87,10 @@ class Engine(Protocol):
 
     def locate(self, text: str, paths: Iterable[Path]) -> dict[Path, Place]:
         """The places of those `paths` that exist, found in one pass."""
+        ...
+
+    def written(self, text: str) -> Iterator[Written]:
+        """Each key, scalar and bracket in order, as far as `text` makes sense."""
         ...
 
 
@@ -109,3 +123,30 @@ def match_end(pattern: re.Pattern[str], text: str, offset: int) -> int:
     """Where the match of a pattern at `offset` ends; `offset` itself if there is none."""
     match = pattern.match(text, offset)
     return offset if match is None else match.end()
+
+
+def ranges_touched_by(start: int, end: int, ranges: list[Range]) -> Iterator[int]:
+    """The numbers of the ascending `ranges` that something from `start` to `end` touches."""
+    for number in range(bisect.bisect_left(ranges, start, key=lambda each: each[1]), len(ranges)):
+        low, high = ranges[number]
+        if low > end or (low == end and start != end):
+            return
+        if (start <= low and high <= end) or (low < end and start < high):
+            yield number
+
+
+def scalars_among(
+    pieces: Iterable[Written], ranges: list[Range]
+) -> list[ContainingScalar | bool | None]:
+    """For each of the ascending `ranges`, the scalar among the pieces of a text that contains it.
+
+    False if the range cuts through structure, None if it touches no piece.
+    """
+    result: list[ContainingScalar | bool | None] = [None] * len(ranges)
+    for each in pieces:
+        start, end = each.range
+        for number in ranges_touched_by(start, end, ranges):
+            low, high = ranges[number]
+            contains = each.is_scalar and start <= low and high <= end
+            result[number] = contains and ContainingScalar(each.path, each.is_key, each.range)
+    return result

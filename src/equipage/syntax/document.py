@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from typing import Any, Final, Literal
 
 import msgspec
@@ -18,8 +18,10 @@ from equipage.syntax import (
     Parsed,
     Range,
     SyntaxProblem,
+    scalars_among,
     yaml,
 )
+from equipage.syntax.json import blank_comments
 from equipage.syntax.variables import (
     Substituted,
     fragments,
@@ -62,6 +64,7 @@ class Document(msgspec.Struct, eq=False, gc=False):
     value: Any
     window: Range = _WHOLE_SOURCE  #: the part of the source that was parsed
     merge: bool = False
+    comments: bool = False  #: whether a text of JSON may have comments and trailing commas
     substituted_text: Substituted | None = None
     #: name and parts of the values of variables that cut through the structure of the text
     escaped: tuple[tuple[str, str], ...] = ()
@@ -79,7 +82,8 @@ class Document(msgspec.Struct, eq=False, gc=False):
         """The text that the engine saw: the window of the source, with variables replaced."""
         if self.substituted_text is not None:
             return self.substituted_text.text
-        return self.source.text[slice(*self.window)]
+        text = self.source.text[slice(*self.window)]
+        return blank_comments(text) if self.comments else text
 
     def release(self, again: Callable[[str], bytes | None]) -> None:
         """Let go of the text, see `Source.release`; one with variables stays, as it has values."""
@@ -129,7 +133,7 @@ class Document(msgspec.Struct, eq=False, gc=False):
         # `$$` is not a variable: it became a dollar, and hides nothing.
         pieces = [piece for piece in self.substituted_text.pieces if piece.name is not None]
         text = self.parsed_text()
-        scalars = yaml.scalars_at(text, [strip_range(text, *piece.became) for piece in pieces])
+        scalars = self._scalars_at([strip_range(text, *piece.became) for piece in pieces])
         names: dict[tuple[Path, bool, Range], list[str]] = {}
         for piece, scalar in zip(pieces, scalars, strict=True):
             if isinstance(scalar, ContainingScalar) and piece.name is not None:
@@ -152,7 +156,7 @@ class Document(msgspec.Struct, eq=False, gc=False):
             if start == end != before:
                 ranges.append(((before, before), written))
             ranges.append(((start, end), written))
-        scalars = yaml.scalars_at(text, [place for place, _ in ranges])
+        scalars = self._scalars_at([place for place, _ in ranges])
         paths = {
             written: scalar.path
             for (_, written), scalar in zip(ranges, scalars, strict=True)
@@ -171,12 +175,20 @@ class Document(msgspec.Struct, eq=False, gc=False):
         return key in text or "\\" in text
 
     def failed_paths(self) -> list[Path]:
-        """The paths of values that have no text because a required variable is not set."""
+        """The paths of values that have no text: a variable is not set, or may not be used."""
         if self.substituted_text is None:
             return []
         ranges = [piece.became for piece in self.substituted_text.pieces if piece.failed]
-        scalars = yaml.scalars_at(self.parsed_text(), ranges)
+        scalars = self._scalars_at(ranges)
         return [each.path for each in scalars if isinstance(each, ContainingScalar)]
+
+    def _scalars_at(self, ranges: list[Range]) -> list[ContainingScalar | bool | None]:
+        """The scalar that contains each of the ascending `ranges` of the parsed text."""
+        if self.format == "yaml":
+            return yaml.scalars_at(self.parsed_text(), ranges)
+        if not ranges or self.format == "text":
+            return [None] * len(ranges)
+        return scalars_among(_engine(self.format).written(self.parsed_text()), ranges)
 
     def __repr__(self) -> str:
         return f"Document({self.source.name!r}, {self.format})"
@@ -189,28 +201,33 @@ def parse(
     window: Range | None = None,
     env: Mapping[str, str] | None = None,
     merge: bool = False,
+    comments: bool = False,
+    refused: Collection[str] = (),
 ) -> tuple[Document | None, list[Fact]]:
     """The document of a source and what was odd about its text.
 
     `window` limits parsing to a part of the source, such as a header. With `env`, variables are
-    replaced first. The document is None if the text has no value; the findings then say why.
+    replaced first; values for which there is a finding with one of the `refused` codes have no text
+    then. The document is None if the text has no value; the findings then say why.
     """
-    document = Document(source, format, None, _WHOLE_SOURCE if window is None else window, merge)
+    window = _WHOLE_SOURCE if window is None else window
+    document = Document(source, format, None, window, merge, comments)
     text = document.parsed_text()
     facts: list[Fact] = []
     try:
         if env is not None:
-            replaced = substitute(text, env)
+            need_all = codes.ENV_MISSING in refused
+            replaced = substitute(text, env, is_yaml=format == "yaml", need_all=need_all)
             # Places up to here are those of the author's text; from now on, of the new one.
-            facts += _apply_substitution(document, replaced)
-            text = replaced.text
+            facts += _apply_substitution(document, replaced, refused)
+            text = document.parsed_text()
         parsed = _load(format, text, merge=merge)
     except SyntaxProblem as problem:
         found = facts + irregularity_facts(document, problem.problems)
         # With variables the text is not the author's, and the fix would have no place.
         if format == "json" and env is None:
             return _parse_without_trailing_commas(document, text) or (None, found)
-        if format == "yaml" and window is None:
+        if format == "yaml" and window is _WHOLE_SOURCE:
             return _parse_other_blocks(document, text, problem.problems[0], found)
         return None, found
     document.value = parsed.value
@@ -280,9 +297,12 @@ def _parse_other_blocks(
     return document, found + irregularity_facts(document, parsed.irregularities)
 
 
-def _apply_substitution(document: Document, replaced: Substituted) -> list[Fact]:
+def _apply_substitution(
+    document: Document, replaced: Substituted, refused: Collection[str]
+) -> list[Fact]:
     """Give a document its text with variables replaced; the findings are about those variables."""
-    changes = list(structure_changes(replaced))
+    engine = None if document.format == "yaml" else _engine(document.format)
+    changes = list(structure_changes(replaced, engine))
     facts = irregularity_facts(document, (*replaced.irregularities, *changes))
     # What became of values that did not stay inside one scalar is unknown: hide every part.
     names = {each.values["name"] for each in changes}
@@ -291,6 +311,9 @@ def _apply_substitution(document: Document, replaced: Substituted) -> list[Fact]
         (name, part) for name, value in secrets if name in names for part in fragments(value)
     )
     document.source.remember((*secrets, *document.escaped))
+    if changes and codes.ENV_CHANGES_STRUCTURE in refused:
+        # Wherever else such a value is, it may change what is left.
+        replaced = replaced.without([each for each in replaced.pieces if each.name in names])
     document.substituted_text = replaced
     return facts
 

@@ -23,6 +23,7 @@ from equipage.syntax import (
     Place,
     Range,
     SyntaxProblem,
+    Written,
     bracket_depth,
     lone_surrogates,
     match_end,
@@ -155,6 +156,25 @@ def locate(text: str, paths: Iterable[Path]) -> dict[Path, Place]:
         elif tree.is_keeping:
             tree.add(Scalar(start, end, _string_value(text, start, end) if kind == "key" else None))
     return find_places(tree.root, wanted)
+
+
+def written(text: str) -> Iterator[Written]:
+    """Each key, scalar and bracket in order, as far as `text` makes sense."""
+    path: list[str | int] = []  # of the value that was read last
+    for kind, start, end in _tokens(text):
+        if kind == "close":
+            yield Written(tuple(path[:-1]), (start, end), is_scalar=False)
+            path.pop()
+            continue
+        if kind == "key":
+            path[-1] = _string_value(text, start, end)
+        elif path and isinstance(path[-1], int):
+            path[-1] += 1
+        yield Written(tuple(path), (start, end), kind == "key", kind != "open")
+        if kind == "open":
+            path.append("" if text[start] == "{" else -1)
+            if len(path) > MAX_DEPTH:
+                return
 
 
 # --------------------------------------------------------------------------------------- tokens

@@ -25,6 +25,7 @@ from equipage.syntax.toml_places import (
     locate,
     refuse_deep_nesting,
     scan,
+    written,
 )
 
 try:
@@ -38,7 +39,7 @@ except ImportError:  # no wheel for this machine: slower, and TOML 1.0 before Py
     _parse = tomllib.loads
     _Error = tomllib.TOMLDecodeError
 
-__all__ = ["DEPTH", "PARSER", "load", "locate"]
+__all__ = ["DEPTH", "PARSER", "load", "locate", "written"]
 
 #: What a text needs to have a date, a time or a number that is not finite. Most have none of it.
 _MAYBE_ODD = lazy_regex(r"inf|nan|[eE]\+?\d{3}|\d\d:\d\d|\d{4}-\d\d-\d\d")

@@ -22,6 +22,7 @@ from equipage.syntax import (
     Place,
     Range,
     SyntaxProblem,
+    Written,
     bracket_depth,
     match_end,
 )
@@ -354,6 +355,42 @@ class _Locator:
             self.record(wanted, (event.start, event.end), key)
         else:
             self.levels.append(_Level(wanted, event.start, key, is_list=event.kind == "list"))
+
+
+def written(text: str) -> Iterator[Written]:
+    """Each part of a key, scalar and bracket in order, as far as `text` makes sense."""
+    counts: dict[Path, int] = {}  # how many tables each list of tables has so far
+    table: Path = ()
+    value: Path = ()  # of the value that comes next, outside of lists
+    opened: list[tuple[Path, bool]] = []  # the path of each open bracket, and whether it is a list
+    sizes: list[int] = []  # how many entries each of them has so far
+    for event in scan(text):
+        place, is_header = (event.start, event.end), event.kind in ("table", "element")
+        if event.parts:
+            path = () if is_header else opened[-1][0] if opened else table
+            for part in event.parts:
+                path = (*path, part.name)
+                yield Written(path, part.range, is_key=True)
+                if is_header and part is not event.parts[-1] and path in counts:
+                    path = (*path, counts[path])
+            if event.kind == "element":
+                counts[path] = counts.get(path, -1) + 1
+                path = (*path, counts[path])
+            table, value = (path, value) if is_header else (table, path)
+            continue
+        if event.kind == "close":
+            yield Written(opened.pop()[0], place, is_scalar=False)
+            sizes.pop()
+            continue
+        if opened and opened[-1][1]:
+            value = (*opened[-1][0], sizes[-1])
+            sizes[-1] += 1
+        yield Written(value, place, is_scalar=event.kind == "scalar")
+        if event.kind in ("list", "map"):
+            opened.append((value, event.kind == "list"))
+            sizes.append(0)
+            if len(opened) > MAX_DEPTH:
+                return
 
 
 def find_repeated_name(text: str, offset: int) -> tuple[Range, Range | None] | None:

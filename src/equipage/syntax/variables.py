@@ -17,13 +17,14 @@ environment are never shown.
 from __future__ import annotations
 
 import bisect
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
+from itertools import zip_longest
 
 import msgspec
 
 from equipage.core import codes
 from equipage.core.text import lazy_regex
-from equipage.syntax import Irregularity, Range, SyntaxProblem, yaml
+from equipage.syntax import Engine, Irregularity, Range, SyntaxProblem, scalars_among, yaml
 
 _VARIABLE_START = lazy_regex(r"\$[${]")
 _BRACES = lazy_regex(r"[{}]")
@@ -41,9 +42,10 @@ _NAME = lazy_regex(r"[A-Za-z_][A-Za-z0-9_.]*")
 _NEAR_NAME = lazy_regex(r"\s*([A-Za-z_][A-Za-z0-9_]*)(?:\.[A-Za-z0-9_.]*)?")
 #: Characters in a name that show that the variable was never closed.
 _UNCLOSED_SIGN = lazy_regex(r"[\"'{,\n]")
-#: The value of a required variable that is not set: the field it was meant for can be found by it,
-#: reported and left out.
+#: What stands for the value of a variable that has none, or may not have it: the field it was meant
+#: for can be found by it, reported and left out. Outside YAML a bare word is not a value.
 _PLACEHOLDER = "unset"
+_BARE_PLACEHOLDER = "0"
 
 
 class Piece(msgspec.Struct, frozen=True):
@@ -62,6 +64,7 @@ class Substituted(msgspec.Struct, frozen=True):
     text: str
     pieces: tuple[Piece, ...] = ()
     irregularities: tuple[Irregularity, ...] = ()
+    placeholder: str = _PLACEHOLDER
 
     def to_written(self, start: int, end: int) -> Range:
         """A stretch of the new text in the author's: a piece that it touches is taken whole."""
@@ -108,14 +111,35 @@ class Substituted(msgspec.Struct, frozen=True):
         )
         return tuple(dict.fromkeys(used))
 
+    def without(self, refused: Collection[Piece]) -> Substituted:
+        """The same text with a placeholder for some of the pieces."""
+        refused = frozenset(refused)
+        out: list[str] = []
+        pieces: list[Piece] = []
+        position = length = 0
+        for piece in self.pieces:
+            start, end = piece.became
+            value = self.placeholder if piece in refused else self.text[start:end]
+            out += (self.text[position:start], value)
+            length += start - position
+            became = length, length + len(value)
+            failed = piece.failed or piece in refused
+            pieces.append(msgspec.structs.replace(piece, became=became, failed=failed))
+            position, length = end, became[1]
+        text = "".join([*out, self.text[position:]])
+        return Substituted(text, tuple(pieces), self.irregularities, self.placeholder)
 
-def substitute(text: str, env: Mapping[str, str]) -> Substituted:
-    """`text` with its variables replaced from `env`.
+
+def substitute(
+    text: str, env: Mapping[str, str], *, is_yaml: bool = True, need_all: bool = False
+) -> Substituted:
+    """`text` with its variables replaced from `env`; with `need_all`, an unset one has no value.
 
     Raises `SyntaxProblem` if a `${` is never closed: everything behind it would be guesswork.
     """
     if "$" not in text:
         return Substituted(text)
+    placeholder = _PLACEHOLDER if is_yaml else _BARE_PLACEHOLDER
     out: list[str] = []
     pieces: list[Piece] = []
     found: list[Irregularity] = []
@@ -130,14 +154,14 @@ def substitute(text: str, env: Mapping[str, str]) -> Substituted:
             name, operator, rest, position = _parse_variable(text, start)
             set_to = _text_or_none(env.get(name))
             known = set_to is not None
-            failed = not known and operator == ":?"
-            value = set_to if set_to is not None else _PLACEHOLDER if failed else rest
+            failed = not known and (operator == ":?" or (need_all and operator != ":-"))
+            value = set_to if set_to is not None else placeholder if failed else rest
             found += _check_variable(text, (start, position), name, operator, rest, known=known)
         out.append(value)
         pieces.append(Piece((start, position), (length, length + len(value)), name, known, failed))
         length += len(value)
     out.append(text[position:])
-    return Substituted("".join(out), tuple(pieces), tuple(found))
+    return Substituted("".join(out), tuple(pieces), tuple(found), placeholder)
 
 
 def substitute_defaults(text: str) -> str:
@@ -236,22 +260,64 @@ def _guess_variable(name: str) -> str | None:
     return f"${{{found[1]}:-{default}}}" if is_default else f"${{{found[1]}}}"
 
 
-def structure_changes(substituted: Substituted) -> Iterator[Irregularity]:
-    """Values from the environment that do not stay inside one scalar or one comment.
+def structure_changes(
+    substituted: Substituted, engine: Engine | None = None
+) -> Iterator[Irregularity]:
+    """The values from the environment that do not stay inside one scalar or one comment.
 
-    Such a value can add keys, end a quote or swallow what follows it.
+    Such a value can add keys, end a quote or swallow what follows it. `engine` is that of the text,
+    if that is not YAML.
     """
     text = substituted.text
     risky = [
         piece
         for piece in substituted.pieces
-        if piece.from_environment and not _HARMLESS.fullmatch(text, *piece.became)
+        if piece.from_environment and not _is_harmless(text[slice(*piece.became)], engine)
     ]
+    if not risky:
+        return
     ranges = [strip_range(text, *piece.became) for piece in risky]
-    for piece, outcome in zip(risky, yaml.scalars_at(text, ranges), strict=True):
-        if outcome is False or (outcome is None and _starts_comment(text, *piece.became)):
-            values = {"name": piece.name}
-            yield Irregularity(codes.ENV_CHANGES_STRUCTURE, piece.written, values=values)
+    if engine is not None:
+        outcomes = scalars_among(engine.written(text), ranges)
+    else:
+        outcomes = yaml.scalars_at(text, ranges)
+    cut = [
+        piece
+        for piece, outcome in zip(risky, outcomes, strict=True)
+        if outcome is False
+        or (outcome is None and engine is None and _starts_comment(text, *piece.became))
+    ]
+    for piece in cut or _find_swallowing(substituted, risky, engine):
+        yield Irregularity(codes.ENV_CHANGES_STRUCTURE, piece.written, values={"name": piece.name})
+
+
+def _is_harmless(value: str, engine: Engine | None) -> bool:
+    """Whether a value cannot change any structure: in keys of TOML, a dot can."""
+    return _HARMLESS.fullmatch(value) is not None and (engine is None or "." not in value)
+
+
+def _find_swallowing(
+    substituted: Substituted, risky: list[Piece], engine: Engine | None
+) -> list[Piece]:
+    """The value that made another structure of the text than a harmless one in its place.
+
+    Where every quote has a partner in another value, each value is inside one scalar, and all
+    between them as well.
+    """
+    harmless = substituted.without(risky)
+    for real, meant in zip_longest(_outline(substituted, engine), _outline(harmless, engine)):
+        if real != meant:
+            ends = [each[1][1] for each in (real, meant) if each is not None]
+            before = [piece for piece in risky if piece.written[0] <= min(ends)]
+            return before[-1:] or risky[:1]
+    return []
+
+
+def _outline(substituted: Substituted, engine: Engine | None) -> Iterator[tuple[bool, Range, bool]]:
+    """What a text consists of, at the places of the author's text."""
+    read = yaml.written if engine is None else engine.written
+    for each in read(substituted.text):
+        yield each.is_key, substituted.to_written(*each.range), each.is_scalar
 
 
 def _starts_comment(text: str, start: int, end: int) -> bool:

@@ -11,11 +11,11 @@ PyYAML is imported when a text needs it: that costs more than checking a small f
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from equipage.core.path import Path
-from equipage.syntax import ContainingScalar, Irregularity, Parsed, Place, Range
+from equipage.syntax import ContainingScalar, Irregularity, Parsed, Place, Range, Written
 from equipage.syntax.yaml.simple import locate_simple, read_simple
 
 
@@ -121,3 +121,11 @@ def blank_broken_blocks(text: str, error: Irregularity) -> tuple[str, list[str]]
     from equipage.syntax.yaml import places
 
     return places.blank_broken_blocks(_replace_byte_order_mark(text), error)
+
+
+def written(text: str) -> Iterator[Written]:
+    """Each key, scalar and collection in order, as far as `text` makes sense."""
+    _import_pyyaml()
+    from equipage.syntax.yaml import places
+
+    return places.written(_replace_byte_order_mark(text))

@@ -6,7 +6,6 @@ several nodes. The texts were loaded before, so their depth and their aliases ar
 
 from __future__ import annotations
 
-import bisect
 import re
 from collections.abc import Iterable, Iterator
 from itertools import islice
@@ -30,7 +29,15 @@ from equipage.core import codes
 from equipage.core.diagnostics import MAX_FACTS_PER_CODE
 from equipage.core.path import ROOT, Path
 from equipage.core.text import lazy_regex
-from equipage.syntax import MAX_DEPTH, ContainingScalar, Irregularity, Place, Range
+from equipage.syntax import (
+    MAX_DEPTH,
+    ContainingScalar,
+    Irregularity,
+    Place,
+    Range,
+    Written,
+    scalars_among,
+)
 from equipage.syntax.nodes import (
     WANT_EVERYTHING,
     Alias,
@@ -291,20 +298,23 @@ _NODE_EVENTS = STARTS | {ScalarEvent, AliasEvent}
 
 def scalars_at(text: str, ranges: list[Range]) -> list[ContainingScalar | bool | None]:
     """What is written at each of the ascending `ranges`; see `equipage.syntax.yaml.scalars_at`."""
-    result: list[ContainingScalar | bool | None] = [None] * len(ranges)
+    errors: list[int] = []
+    result = scalars_among(written(text, errors), ranges)
+    for number, (low, high) in enumerate(ranges):
+        if any(low <= offset <= high for offset in errors):
+            result[number] = False
+    return result
+
+
+def written(text: str, errors: list[int] | None = None) -> Iterator[Written]:
+    """See `equipage.syntax.Engine`; where the text does not parse is added to `errors`."""
     try:
         for event, path, is_key in _walk_nodes(text):
-            start, end = event.start_mark.index, event.end_mark.index
-            for number in _ranges_touched_by(start, end, ranges):
-                low, high = ranges[number]
-                contains = event.__class__ is ScalarEvent and start <= low and high <= end
-                result[number] = contains and ContainingScalar(tuple(path), is_key, (start, end))
+            place = (event.start_mark.index, event.end_mark.index)
+            yield Written(tuple(path), place, is_key, event.__class__ is ScalarEvent)
     except (MarkedYAMLError, ReaderError) as error:
-        offset = error_offset(error, text)
-        for number, (low, high) in enumerate(ranges):
-            if low <= offset <= high:
-                result[number] = False
-    return result
+        if errors is not None:
+            errors.append(error_offset(error, text))
 
 
 def _walk_nodes(text: str) -> Iterator[tuple[Any, list[str | int], bool]]:
@@ -338,16 +348,6 @@ def _walk_nodes(text: str) -> Iterator[tuple[Any, list[str | int], bool]]:
         elif kind is StreamEndEvent or (kind is DocumentStartEvent and started):
             return
         started = started or kind is DocumentStartEvent
-
-
-def _ranges_touched_by(start: int, end: int, ranges: list[Range]) -> Iterator[int]:
-    """The numbers of the ranges that a node from `start` to `end` touches."""
-    for number in range(bisect.bisect_left(ranges, start, key=lambda each: each[1]), len(ranges)):
-        low, high = ranges[number]
-        if low > end or (low == end and start != end):
-            return
-        if (start <= low and high <= end) or (low < end and start < high):
-            yield number
 
 
 ENDS = frozenset({MappingEndEvent, SequenceEndEvent})
