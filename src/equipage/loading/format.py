@@ -15,9 +15,10 @@ import msgspec
 from msgspec.structs import force_setattr
 
 from equipage.core import codes as core_codes
-from equipage.core.diagnostics import Change, Code, Fact, Severity
+from equipage.core.diagnostics import SEVERITIES, Change, Code, Fact, Severity, UsageError
 from equipage.core.path import ROOT, Path, matches_path, path_pattern
 from equipage.core.source import Source
+from equipage.files.arguments import wrong_argument
 from equipage.loading.model import Shape
 from equipage.loading.tree import Tree
 from equipage.syntax.document import Document, Syntax
@@ -66,6 +67,10 @@ _STRICT_VARIABLES: Mapping[str, Severity] = {
 }
 
 
+#: The name of a code.
+_CODE = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
+
+
 class Problem(msgspec.Struct, frozen=True):
     """What a rule has against a configuration.
 
@@ -85,6 +90,16 @@ class Problem(msgspec.Struct, frozen=True):
     """The name that comments, settings and reports have for it, in kebab case."""
     severity: Severity = "error"
     """`error`, `warning` or `note`."""
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.message, str):
+            raise wrong_argument("message", self.message, "a str")
+        if not isinstance(self.fix, str | int | float | bool | None):
+            raise wrong_argument("fix", self.fix, "text, a number or a bool")
+        if self.severity not in SEVERITIES:
+            raise UsageError(f"`severity`: {self.severity!r} is not error, warning or note")
+        if not _CODE.fullmatch(self.code):
+            raise UsageError(f"`code`: {self.code!r} is not a name such as `tool-not-https`")
 
 
 class Layer(msgspec.Struct, frozen=True):
@@ -312,7 +327,16 @@ class Presentation(msgspec.Struct, frozen=True):
     """Plain data as the format's own tools write it; by default the model without its defaults."""
 
 
-class Format(msgspec.Struct, Generic[C], frozen=True):
+#: The parts of a format that are easily given as something else.
+_TYPES_OF_PARTS: Mapping[str, tuple[str, tuple[type[Any], ...]]] = {
+    **dict.fromkeys(("paths", "layers", "rules", "checks"), ("a tuple", (tuple, list))),
+    **dict.fromkeys(("merge", "renamed", "strictness"), ("a mapping", (Mapping,))),
+    "reading": ("a `Reading`", (Reading,)),
+    "shape": ("a `Shape`", (Shape,)),
+}
+
+
+class Format(msgspec.Struct, Generic[C], frozen=True, repr_omit_defaults=True):
     """One sort of configuration: a model, and how files become values of it.
 
     >>> @dataclasses.dataclass(frozen=True)
@@ -344,13 +368,12 @@ class Format(msgspec.Struct, Generic[C], frozen=True):
     """What types cannot say: functions of the configuration that yield problems."""
     reading: Reading = Reading()
     """How texts become values, and what callers may decide about it."""
-    strictness: Mapping[str, Severity | Judgement | None] = msgspec.field(
-        default_factory=lambda: _STRICT_VARIABLES
-    )
-    """Code → severity where this kind is stricter or milder than the code itself; None silences it.
-    A syntax may precede the code, as in `json:duplicate-key`."""
+    strictness: Mapping[str, Severity | Judgement | None] = {}
+    """Code → severity where this kind is stricter or milder than usual; None silences it. It is
+    about unknown keys, variables and the text. A syntax may precede the code, as in
+    `json:duplicate-key`."""
     shape: Shape = Shape()
-    """How strictly the model is read: what becomes of unknown keys, for example."""
+    """How strictly the model is read: which unknown keys are allowed, for example."""
     stages: tuple[Stage, ...] | None = None
     """What happens to the value of each file before it is merged and checked; by default its
     `$include` and `$file` are replaced."""
@@ -370,6 +393,9 @@ class Format(msgspec.Struct, Generic[C], frozen=True):
     """How commands and editors show it."""
 
     def __post_init__(self) -> None:
+        for part, (expected, types) in _TYPES_OF_PARTS.items():
+            if not isinstance(value := getattr(self, part), types):
+                raise wrong_argument(part, value, expected)
         if not self.name:
             given = self.model.get("title") if isinstance(self.model, Mapping) else None
             name = given or getattr(self.model, "__name__", None) or "schema"
@@ -378,6 +404,11 @@ class Format(msgspec.Struct, Generic[C], frozen=True):
             force_setattr(self, "name", words)
         if not self.title:
             force_setattr(self, "title", f"`{self.name}` file")
+        if self.reading.variables:
+            force_setattr(self, "strictness", {**_STRICT_VARIABLES, **self.strictness})
+        if core_codes.UNKNOWN_FIELD in self.strictness:
+            severity = self.strictness[core_codes.UNKNOWN_FIELD]
+            force_setattr(self, "shape", msgspec.structs.replace(self.shape, unknown=severity))
 
     # What callers do with a format: the public functions, with the format filled in.
 

@@ -16,7 +16,7 @@ import msgspec
 
 from equipage.core import codes
 from equipage.core.diagnostics import Change, Fact, Remedy, Shown
-from equipage.core.path import HOLE, Path, get, matches_path, path_pattern, walk
+from equipage.core.path import HOLE, ROOT, Path, get, matches_path, path_pattern, walk
 from equipage.core.source import Source, Span
 from equipage.files.arguments import text_argument
 from equipage.files.sandbox import FileProblem, PathPolicy
@@ -47,10 +47,19 @@ def merge_layers(tree: Tree, session: Session, root: Source, compose: Compose) -
     for layer in layers_of(session.kind):
         part = tree if layer.at == "file" else _read_layer(layer, session, root)
         if part is not None:
-            part = compose(part)
+            part = _require_mapping(compose(part), session)
             merged = part if merged is None else merge(merged, part, choose)
             own = part if layer.at == "file" else own
     return own if merged is None else _move_to_place_of(merged, own)
+
+
+def _require_mapping(part: Tree, session: Session) -> Tree:
+    """The value of a layer; a hole, with a finding, if it is nothing that could be merged."""
+    if isinstance(part.value, dict) or part.value is HOLE:
+        return part
+    origin, found = part.provenance(ROOT).origin, Shown(part.value, as_found=True)
+    session.add([codes.WRONG_TYPE.at(origin=origin, expected="a mapping", found=found)])
+    return Tree(HOLE, part.origins)
 
 
 def _move_to_place_of(merged: Tree, own: Tree) -> Tree:

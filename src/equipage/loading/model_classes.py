@@ -24,10 +24,12 @@ from equipage.core.diagnostics import Change, Fact, Remedy, Shown, UsageError
 from equipage.core.path import HOLE, ROOT, Path, get, walk
 from equipage.core.text import Guesses, nearest
 from equipage.loading import model as structs
-from equipage.loading.format import Format
+from equipage.loading.format import By, Format, Layer, MergeWord
 from equipage.loading.model import Shape, refusal
 from equipage.loading.type_words import title, type_info, words_of
 
+#: The ways to merge that need nothing else.
+_WORDS = ("append", "replace", "remove")
 _Built = tuple[Any, Any, list[Fact]]
 
 
@@ -64,26 +66,44 @@ def require_format(kind: Format) -> Format:
     """Return a format. Raises `UsageError` if its model, layers or patterns cannot be used."""
     require_model(kind.model)
     for layer in kind.layers:
+        if not isinstance(layer, str | Layer):
+            raise UsageError(f"a layer of format {kind.name} is {layer!r}, and not the name of one")
         name = layer if isinstance(layer, str) else layer.name
         if os.path.isabs(name) or ".." in name.split("/"):
             raise UsageError(f"layer `{name}` of format {kind.name}: name a file below the folder")
     for rule in kind.rules:
         if not callable(rule):
             raise UsageError(f"a rule of format {kind.name} is {rule!r}, and not a function")
-    for pattern in (*kind.merge, *kind.renamed):
-        _require_path(pattern, kind, is_old=pattern in kind.renamed)
+    for pattern, word in kind.merge.items():
+        _require_word(pattern, word, kind)
+    for pattern, new in kind.renamed.items():
+        *above, _ = split_pattern(pattern)
+        _require_path((*above, new if isinstance(new, str) else new.to), kind)
     return kind
 
 
-def _require_path(pattern: str, kind: Format, *, is_old: bool) -> None:
+def _require_word(pattern: str, word: MergeWord, kind: Format) -> None:
+    """Raise `UsageError` for a way to merge that does not exist, or not for this value."""
+    steps = split_pattern(pattern)
+    _require_path(steps, kind)
+    if isinstance(word, By):
+        _require_path((*steps, "*", word.key), kind)
+    elif word not in _WORDS:
+        known = "`, `".join((*_WORDS, "by(…)"))
+        raise UsageError(
+            f"format {kind.name} merges `{pattern}` by {word!r}: write one of `{known}`"
+        )
+
+
+def _require_path(steps: Iterable[str], kind: Format) -> None:
     """Raise `UsageError` for a pattern of paths that the model certainly does not have."""
-    *above, last = split_pattern(pattern)
+    *above, last = steps
     known = None if "**" in above else properties_at(schema_of(kind), above)
-    if is_old or known is None or last in (*known, "*", "**"):
+    if known is None or last in (*known, "*", "**"):
         return
     guess = nearest(last, known)
     hint = f"; did you mean `{'.'.join((*above, guess))}`?" if guess else ""
-    raise UsageError(f"format {kind.name} has no value at `{pattern}`{hint}")
+    raise UsageError(f"format {kind.name} has no value at `{'.'.join((*above, last))}`{hint}")
 
 
 def schema_of(kind: Format) -> Mapping[str, Any]:

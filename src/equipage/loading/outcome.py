@@ -12,7 +12,7 @@ from __future__ import annotations
 import itertools
 import os
 from collections import Counter
-from collections.abc import Hashable, Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -21,6 +21,7 @@ from equipage.core.codes import CORE_CODES
 from equipage.core.diagnostics import Code, Diagnostic, Fact, LoadError
 from equipage.core.frozen import freeze
 from equipage.core.source import Source
+from equipage.core.text import nearest
 from equipage.directives.composing import codes_of_format
 from equipage.loading.format import Format, Offer
 from equipage.loading.session import Session
@@ -167,17 +168,26 @@ def _diagnostics(
     rest = [each for each in placed if each.severity != "error"] if fixed else placed
     later, hidden = session.kind.together.codes, {code for code, *_ in more}
     left, waiting = apply_ignores(
-        rest, ignoring, lambda: _codes_for_comments(session), fixed, later, hidden
+        rest, ignoring, lambda: _codes_for_comments(session, ignoring), fixed, later, hidden
     )
     return limit_findings(sorted([*fixed, *left], key=Diagnostic.sort_key), more), waiting
 
 
-def _codes_for_comments(session: Session) -> Mapping[str, Code]:
+def _codes_for_comments(session: Session, sources: Iterable[Source]) -> Mapping[str, Code]:
     """The codes that a comment in a file of this load may name."""
     known_codes = session.run.request.known_codes
     if known_codes is not None:
-        return known_codes(session.kind)
-    return {code.name: code for code in (*CORE_CODES, *codes_of_format(session.kind))}
+        known = known_codes(session.kind)
+    else:
+        known = {code.name: code for code in (*CORE_CODES, *codes_of_format(session.kind))}
+    if not session.kind.rules and not session.more_rules:
+        return known
+    from equipage.loading.findings import codes_in_comments
+    from equipage.loading.rules import code_of_rule
+
+    # Only a rule knows its codes: a name that resembles no other may be one of them.
+    others = (name for name in codes_in_comments(sources) if nearest(name, known) is None)
+    return {**{name: code_of_rule(name) for name in others}, **known}
 
 
 def place_in_outcome(outcome: Outcome, facts: Sequence[Fact]) -> list[Diagnostic]:

@@ -15,6 +15,7 @@ from typing import Any, TypeVar
 
 import msgspec
 
+from equipage.core import codes
 from equipage.core.diagnostics import (
     MAX_FACTS_PER_CODE,
     Code,
@@ -335,7 +336,14 @@ class Session:
         # An embedded text sees no environment: it may come from anywhere.
         env = self.env if reading.variables and not self.embedded else None
         document, facts = parse(source, wanted, env=env, merge=reading.merge_keys)
-        return document, self.apply_severities(facts, wanted)
+        facts = self.apply_severities(facts, wanted)
+        if document is not None:
+            document.refused = tuple(
+                each.path
+                for each in facts
+                if each.code == codes.ENV_MISSING and each.severity == "error" and each.path
+            )
+        return document, facts
 
     def adopt(self, document: Document, facts: list[Fact] | None = None) -> Document:
         """Remember a document that a directive made itself, with its variables and oddities."""

@@ -176,6 +176,8 @@ def format_named(name: str | Format) -> Format:
         return plugins[name]
     if name in _broken:
         raise UsageError(f"the kind `{name}` is installed, but cannot be loaded: {_broken[name]}")
+    if "." in name:
+        raise UsageError(f"there is no kind `{name}`; for a format in a module, `{name}:NAME`")
     known = known_kinds()
     guess = nearest(name, known)
     hint = f"; did you mean `{guess}`?" if guess else f" (known: {', '.join(known)})"

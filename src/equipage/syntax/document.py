@@ -68,6 +68,8 @@ class Document(msgspec.Struct, eq=False, gc=False):
     is_cut: bool = False  #: whether parts of the text were left out because they do not parse
     #: the codes of what was odd about the text, whether or not a kind minds
     odd: frozenset[str] = frozenset()
+    #: paths of values that a kind does not take as the text has them
+    refused: tuple[Path, ...] = ()
     _touches: tuple[VariableUse, ...] | None = None
 
     def __post_init__(self) -> None:
@@ -171,12 +173,13 @@ class Document(msgspec.Struct, eq=False, gc=False):
         return key in text or "\\" in text
 
     def failed_paths(self) -> list[Path]:
-        """The paths of values that have no text because a required variable is not set."""
+        """The paths of values that have no text because a variable that must be set is not."""
         if self.substituted_text is None:
             return []
         ranges = [piece.became for piece in self.substituted_text.pieces if piece.failed]
         scalars = yaml.scalars_at(self.parsed_text(), ranges)
-        return [each.path for each in scalars if isinstance(each, ContainingScalar)]
+        failed = (each.path for each in scalars if isinstance(each, ContainingScalar))
+        return [*self.refused, *failed]
 
     def __repr__(self) -> str:
         return f"Document({self.source.name!r}, {self.format})"
