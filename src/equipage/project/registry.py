@@ -173,7 +173,7 @@ def format_named(name: str | Format) -> Format:
         return built_in
     plugins = installed_formats()
     if name in plugins:
-        return plugins[name]
+        return require_format(plugins[name])
     if name in _broken:
         raise UsageError(f"the kind `{name}` is installed, but cannot be loaded: {_broken[name]}")
     if "." in name:
