@@ -20,7 +20,7 @@ from equipage.files.sandbox import FileProblem
 from equipage.loading.merging import config_home
 from equipage.loading.outcome import Outcome
 from equipage.loading.session import Request
-from equipage.project.registry import rules_named
+from equipage.project.registry import format_named, rules_named
 from equipage.project.settings import NO_LAYERS_MESSAGE, load_in_project
 
 if TYPE_CHECKING:
@@ -122,7 +122,8 @@ def loaded_of(outcome: Outcome, options: argparse.Namespace, output: Output) -> 
     count = len(outcome.diagnostics)
     if count:
         # `check` merges only the layers it is given, so the advice names every one of them.
-        has_layers = outcome.kind.layering.stacks is not None
+        kind = format_named(outcome.kind.name if options.kind is None else options.kind)
+        has_layers = kind.layering.stacks is not None
         names = [each.name for each in outcome.sources] if has_layers else []
         what = "1 finding" if count == 1 else f"{count} findings"
         command = f"equipage check {' '.join(names or [options.file])}{kind_flags(options)}"
