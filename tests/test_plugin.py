@@ -152,9 +152,7 @@ def test_the_plugin_uses_the_public_face_alone() -> None:
             for line in path.read_text().splitlines()
             if "equipage" in line and "import" in line
         ]
-        assert all(
-            line.startswith(PUBLIC) for line in lines
-        ), path
+        assert all(line.startswith(PUBLIC) for line in lines), path
 
 
 def test_every_public_name_exists() -> None:
