@@ -56,6 +56,7 @@ Reader = Callable[[Source, "Session"], tuple[Document | None, list[Fact]]]
 #: How severe a finding about the text is, where that depends on its place; None silences it.
 Judgement = Callable[[Fact], Severity | None]
 
+#: For `Reading.syntaxes` of a format whose files are YAML.
 YAML_ONLY: Mapping[str, Syntax] = {".yaml": "yaml", ".yml": "yaml"}
 _SYNTAXES: Mapping[str, Syntax] = {
     **YAML_ONLY, ".json": "json", ".jsonc": "json", ".toml": "toml"
