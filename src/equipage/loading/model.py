@@ -177,8 +177,8 @@ def is_struct(model: Any) -> bool:
 def chooses_its_keys(model: Any) -> bool:
     """Whether a model says which keys it takes: a Struct that forbids all others.
 
-    A Struct inside it may take any key, by leaving that out. Elsewhere nobody has been asked, so a
-    key that a class does not have is a mistake.
+    A Struct inside it may take any key, by leaving that out. In every other model, a key that a
+    class does not have is a mistake.
     """
     return is_struct(model) and bool(model.__struct_config__.forbid_unknown_fields)
 
