@@ -1,14 +1,15 @@
 # made by tools/faces.py from the kinds; `make stubs` renews it.
 
 import os
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any, Literal, TypedDict, TypeVar, Unpack, overload
 
-from msgspec import Struct
-
 import equipage.models as _models
-from equipage.core.diagnostics import LoadError
 from equipage.loading.format import Format, Limits
+from equipage.loading.options import DiscoverOptions as _Discover
+from equipage.loading.options import LoadOptions as _Load
+from equipage.loading.options import LoadsOptions as _Loads
+from equipage.loading.options import WatchOptions as _Watch
 from equipage.loading.result import Loaded
 from equipage.workspace.report import Report
 from equipage.workspace.watch import Watch
@@ -17,33 +18,6 @@ __all__ = ["check", "check_files", "discover", "example", "load", "loads", "sche
 
 _C = TypeVar("_C")
 _Path = str | os.PathLike[str]
-
-class _Common(TypedDict, total=False):
-    """What every load takes."""
-
-    env: Mapping[str, str] | None
-    strict: bool
-    limits: Limits | None
-    options: Struct
-    """The options of a kind of your own, as a value of its Struct."""
-
-class _Load(_Common, total=False):
-    """What `load` takes."""
-
-    embedded: bool
-    roots: Iterable[_Path]
-
-class _Loads(_Common, total=False):
-    """What `loads` takes."""
-
-    embedded: bool
-    base_dir: _Path
-
-class _Watch(_Common, total=False):
-    """What `watch` takes."""
-
-    roots: Iterable[_Path]
-    on_problem: Callable[[LoadError], object] | None
 
 class _AgentOptions(TypedDict, total=False):
     """Options for loading one agent file."""
@@ -145,6 +119,7 @@ class _AnyOptions(TypedDict, total=False):
 class _LoadAnyOptions(_Load, _AnyOptions, total=False): ...
 class _LoadsAnyOptions(_Loads, _AnyOptions, total=False): ...
 class _WatchAnyOptions(_Watch, _AnyOptions, total=False): ...
+class _DiscoverAnyOptions(_Discover, _AnyOptions, total=False): ...
 
 @overload
 def load(
@@ -962,23 +937,11 @@ def check_files(
 ) -> Report: ...
 @overload
 def discover(
-    folder: _Path = ".",
-    *,
-    kind: Format[_C],
-    env: Mapping[str, str] | None = None,
-    roots: Iterable[_Path] = (),
-    limits: Limits | None = None,
-    **options: Unpack[_AnyOptions],
+    folder: _Path = ".", *, kind: Format[_C], **options: Unpack[_DiscoverAnyOptions]
 ) -> dict[str, Loaded[_C]]: ...
 @overload
 def discover(
-    folder: _Path = ".",
-    *,
-    kind: _models.KindName,
-    env: Mapping[str, str] | None = None,
-    roots: Iterable[_Path] = (),
-    limits: Limits | None = None,
-    **options: Unpack[_AnyOptions],
+    folder: _Path = ".", *, kind: _models.KindName, **options: Unpack[_DiscoverAnyOptions]
 ) -> dict[str, Loaded[_models.Config]]: ...
 def schema(kind: _models.KindName | type[Any] | Format[Any]) -> dict[str, Any]: ...
 def example(kind: _models.KindName | type[Any] | Format[Any]) -> str: ...

@@ -24,10 +24,19 @@ from equipage.loading.tree import Tree
 from equipage.syntax.document import Document, Syntax
 
 if TYPE_CHECKING:
+    from typing import Unpack
+
     from typing_extensions import TypeVar
 
     from equipage.files import System
     from equipage.files.reading import Files
+    from equipage.loading.options import (
+        CheckOptions,
+        DiscoverOptions,
+        LoadOptions,
+        LoadsOptions,
+        WatchOptions,
+    )
     from equipage.loading.outcome import Outcome
     from equipage.loading.result import Loaded
     from equipage.loading.session import Request, Session
@@ -413,34 +422,38 @@ class Format(msgspec.Struct, Generic[C], frozen=True, repr_omit_defaults=True):
 
     # What callers do with a format: the public functions, with the format filled in.
 
-    def load(self, path: StrPath, **options: Any) -> Loaded[C]:
+    def load(self, path: StrPath, **options: Unpack[LoadOptions]) -> Loaded[C]:
         """As `equipage.load`."""
         import equipage
 
         loaded: Loaded[C] = equipage.load(path, kind=self, **options)
         return loaded
 
-    def loads(self, text: str, **options: Any) -> Loaded[C]:
+    def loads(self, text: str, **options: Unpack[LoadsOptions]) -> Loaded[C]:
         """As `equipage.loads`."""
         import equipage
 
         loaded: Loaded[C] = equipage.loads(text, kind=self, **options)
         return loaded
 
-    def watch(self, path: StrPath, **options: Any) -> Watch[C]:
+    def watch(self, path: StrPath, **options: Unpack[WatchOptions]) -> Watch[C]:
         """As `equipage.watch`."""
         import equipage
 
         watch: Watch[C] = equipage.watch(path, kind=self, **options)
         return watch
 
-    def discover(self, folder: StrPath = ".", **options: Any) -> dict[str, Loaded[C]]:
+    def discover(
+        self, folder: StrPath = ".", **options: Unpack[DiscoverOptions]
+    ) -> dict[str, Loaded[C]]:
         """As `equipage.discover`."""
         import equipage
 
         return equipage.discover(folder, kind=self, **options)
 
-    def check(self, paths: StrPath | Iterable[StrPath] = ".", **options: Any) -> Report:
+    def check(
+        self, paths: StrPath | Iterable[StrPath] = ".", **options: Unpack[CheckOptions]
+    ) -> Report:
         """As `equipage.check`: below folders, every file whose extension the format reads."""
         import equipage
 
