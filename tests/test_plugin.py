@@ -71,12 +71,13 @@ def test_its_codes_are_known_to_comments_and_to_sarif(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     (tmp_path / "p.yaml").write_text(
-        "playbook: p\nsteps: [{id: a}]\nx-y: 1 # equipage: ignore[step-twice]\n"
+        "playbook: p\nsteps: [{id: a, run: b, needs: [c]}]\n"
+        "x-y: 1 # equipage: ignore[step-not-before]\n"
     )
     assert main(["check", "--kind", "playbook", "p.yaml"]) == 1
     assert "warning[unused-ignore]" in capsys.readouterr().out
     assert main(["check", "--kind", "playbook", "p.yaml", "--output-format", "sarif"]) == 1
-    assert "A step is a command or a question." in capsys.readouterr().out
+    assert "A step can only wait for a step of the same playbook." in capsys.readouterr().out
 
 
 def test_its_codes_are_known_to_the_command(
@@ -136,6 +137,14 @@ def test_a_broken_package_keeps_nobody_from_the_others(kind: str, words: str) ->
     assert registry.format_named("playbook").name == "playbook"
 
 
+PUBLIC = (
+    "import equipage",
+    "from equipage import",
+    "from equipage.plugin import",
+    "from equipage_playbook",
+)
+
+
 def test_the_plugin_uses_the_public_face_alone() -> None:
     for path in matching(PLUGIN / "src", "**/*.py"):
         lines = [
@@ -143,10 +152,7 @@ def test_the_plugin_uses_the_public_face_alone() -> None:
             for line in path.read_text().splitlines()
             if "equipage" in line and "import" in line
         ]
-        assert all(
-            line.startswith(("from equipage.plugin import", "from equipage_playbook"))
-            for line in lines
-        ), path
+        assert all(line.startswith(PUBLIC) for line in lines), path
 
 
 def test_every_public_name_exists() -> None:

@@ -315,18 +315,19 @@ def written(hint: Any) -> str:
 
 # ---------------------------------------------------------------------------------------- api.pyi
 
-API_HEAD = '''\
+API_HEAD = """\
 # {made}
 
 import os
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any, Literal, TypedDict, TypeVar, Unpack, overload
 
-from msgspec import Struct
-
 import equipage.models as _models
-from equipage.core.diagnostics import LoadError
 from equipage.loading.format import Format, Limits
+from equipage.loading.options import DiscoverOptions as _Discover
+from equipage.loading.options import LoadOptions as _Load
+from equipage.loading.options import LoadsOptions as _Loads
+from equipage.loading.options import WatchOptions as _Watch
 from equipage.loading.result import Loaded
 from equipage.workspace.report import Report
 from equipage.workspace.watch import Watch
@@ -336,34 +337,7 @@ __all__ = ["check", "check_files", "discover", "example", "load", "loads", "sche
 _C = TypeVar("_C")
 _Path = str | os.PathLike[str]
 
-class _Common(TypedDict, total=False):
-    """What every load takes."""
-
-    env: Mapping[str, str] | None
-    strict: bool
-    limits: Limits | None
-    options: Struct
-    """The options of a kind of your own, as a value of its Struct."""
-
-class _Load(_Common, total=False):
-    """What `load` takes."""
-
-    embedded: bool
-    roots: Iterable[_Path]
-
-class _Loads(_Common, total=False):
-    """What `loads` takes."""
-
-    embedded: bool
-    base_dir: _Path
-
-class _Watch(_Common, total=False):
-    """What `watch` takes."""
-
-    roots: Iterable[_Path]
-    on_problem: Callable[[LoadError], object] | None
-
-'''
+"""
 
 
 def options_of(kind: str) -> type[Any]:
@@ -400,7 +374,7 @@ def api_pyi() -> str:
             lines += [f"class _{call}{cls.__name__}({bases}): ...", ""]
     lines += ["class _AnyOptions(TypedDict, total=False):"]
     lines += ['    """The options of all kinds."""', "", *option_lines([*classes]), ""]
-    for call in ("Load", "Loads", "Watch"):
+    for call in ("Load", "Loads", "Watch", "Discover"):
         lines += [f"class _{call}AnyOptions(_{call}, _AnyOptions, total=False): ...", ""]
     for function, call in (("load", "Load"), ("loads", "Loads"), ("watch", "Watch")):
         lines += overloads(function, call, kinds)
@@ -431,10 +405,7 @@ def api_pyi() -> str:
             '    folder: _Path = ".",',
             "    *,",
             f"    kind: {kind},",
-            "    env: Mapping[str, str] | None = None,",
-            "    roots: Iterable[_Path] = (),",
-            "    limits: Limits | None = None,",
-            "    **options: Unpack[_AnyOptions],",
+            "    **options: Unpack[_DiscoverAnyOptions],",
             f") -> dict[str, Loaded[{result}]]: ...",
         ]
     asked = "kind: _models.KindName | type[Any] | Format[Any]"

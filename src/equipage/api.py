@@ -57,11 +57,12 @@ def load(
 ) -> Loaded[Any]:
     """Read `path` and return its configuration: composed, checked, immutable.
 
-    The kind is recognised, unless `kind` names it or `model` is the model of one. With either, type
-    checkers know what `config` is. Variables come from `env`, by default the environment of the
-    process, and so do limits unless `limits` gives them. Further options are the kind's own, such
-    as `library` for servers; those of a kind of your own can be given as one value of its Struct,
-    `options=Wanted(…)`, which type checkers check.
+    The kind is recognised, unless `kind` names it or is a `Format`, or `model` is the model of one;
+    a class of your own is a format of its own. With each, type checkers know what `config` is.
+    Variables come from `env`, by default the environment of the process, and so do limits unless
+    `limits` gives them. Further options are the kind's own, such as `library` for servers; those of
+    a kind of your own can be given as one value of its Struct, `options=Wanted(…)`, which type
+    checkers check.
 
     Raises `LoadError` with every error found (with `strict`, warnings fail too), and `UsageError`
     for an unknown kind or option.

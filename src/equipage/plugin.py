@@ -2,8 +2,8 @@
 
 `equipage` itself has what most formats need: `Format`, layers, rules. Here is the rest: stages
 that rewrite values and remember where they came from, directives, codes with words of their own,
-and what commands show. The formats of the four seeds are made of these names. What is listed here
-changes only with a new major version; each name is imported when it is first used.
+and what commands show. The formats of the four seeds are made of these names. Each is imported
+when it is first used.
 """
 
 from __future__ import annotations

@@ -6,7 +6,8 @@ on the line before it or `title="name"` behind its language, is written to a fil
 prints, standard output before standard error. A command that cannot do what it is asked (exit 2 and
 above) must be followed by `$ echo $?`. Beside `equipage` there are `cat`, `cp`, `git`,
 `mkdir`, `mv`, `rm` and `echo $?`. A `python` block of a page that says `<!-- run: python -->` is
-run by Python, and a `pycon` block is a doctest; both see what the blocks before them defined.
+run by Python, and a `pycon` block is a doctest; both see what the blocks before them defined, and
+can import the modules that were written into the folder, as they are at that moment.
 `<!-- with: folder -->` puts a copy of a folder of the repository there first; without it, the page
 of an example is played among the example's own files.
 
@@ -16,11 +17,15 @@ With EQUIPAGE_UPDATE_CASES=1 the sessions are rewritten; the diff is reviewed li
 from __future__ import annotations
 
 import doctest
+import importlib
+import os
 import re
 import shlex
 import shutil
 import subprocess
+import sys
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -109,11 +114,13 @@ class Page:
         if match["tag"] == "console":
             return match[0].replace(match["body"], self._session(commands(match["body"])), 1)
         if match["tag"] == "pycon":
-            self._doctest(match["body"])
-        elif match["tag"] == "python" and self.runs_python:
-            exec(compile(match["body"], "page", "exec"), self.namespace)
+            with self._modules(str(self.folder)):
+                self._doctest(match["body"])
         elif name is not None:
             write(self.folder, {name: match["body"]})
+        elif match["tag"] == "python" and self.runs_python:
+            with self._modules(str(self.folder)):
+                exec(compile(match["body"], "page", "exec", dont_inherit=True), self.namespace)
         return match[0]
 
     def _session(self, wanted: list[str]) -> str:
@@ -130,7 +137,8 @@ class Page:
         line, _, target = command.partition(" > ")
         name, *words = shlex.split(line)
         if name == "equipage":
-            self.code, out, err = self.run(words)
+            with self._modules():
+                self.code, out, err = self.run(words)
             if target:
                 (self.folder / target).write_text(out, encoding="utf-8")
                 out = ""
@@ -165,6 +173,21 @@ class Page:
         runner.run(test, out=said.append, clear_globs=False)
         self.namespace.update(test.globs)
         assert not runner.failures, "".join(said)
+
+    @contextmanager
+    def _modules(self, *folders: str) -> Iterator[None]:
+        """Let Python import from these folders, too. Afterwards it has nothing of the page, as the
+        next block may have written a module anew."""
+        path = sys.path[:]
+        sys.path[:0] = folders
+        importlib.invalidate_caches()
+        try:
+            yield
+        finally:
+            sys.path[:] = path
+            for name, module in [*sys.modules.items()]:
+                if (getattr(module, "__file__", None) or "").startswith(f"{self.folder}{os.sep}"):
+                    del sys.modules[name]
 
 
 def commands(session: str) -> list[str]:

@@ -12,7 +12,7 @@ import re
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
@@ -29,25 +29,35 @@ from lab import REPOSITORY, matching, module_at, repository, write
 HERE = Path(__file__).parent
 PROGRAMS = matching(HERE / "programs", "*.py")
 WRONG = HERE / "wrong.py"
+#: Small programs about formats of one's own; a line with `# wrong: words` is refused, with words.
+FORMATS = matching(HERE / "formats", "*.py")
+#: File, line → what a checker says about it.
+Said = dict[str, dict[int, str]]
 
 
 @cache
-def mypy() -> dict[str, set[int]]:
-    """The lines that mypy refuses, by file. It sees the package as people do, through its stubs."""
+def mypy() -> Said:
+    """What mypy refuses. It sees the package as people do, through its stubs."""
     # The cache of a run is used again: a cold one takes as long as checking the whole package.
     cache_dir = REPOSITORY / ".mypy_cache" / "typing"
     command = [sys.executable, "-m", "mypy", "--strict", "--config-file=", "--cache-dir", cache_dir]
     done = subprocess.run(
-        [*command, "--no-error-summary", *PROGRAMS, WRONG],
+        [*command, "--no-error-summary", *PROGRAMS, WRONG, *FORMATS],
         capture_output=True,
         text=True,
         cwd=HERE,
         check=False,
     )
     assert done.returncode in (0, 1), done.stdout + done.stderr
-    found: dict[str, set[int]] = {}
-    for name, line in re.findall(r"^(.*?\.py):(\d+): error:", done.stdout, re.MULTILINE):
-        found.setdefault(Path(name).name, set()).add(int(line))
+    said = re.findall(r"^(.*?\.py):(\d+): error: (.*)$", done.stdout, re.MULTILINE)
+    return _by_line((Path(name).name, int(line), words) for name, line, words in said)
+
+
+def _by_line(said: Iterable[tuple[str, int, str]]) -> Said:
+    found: Said = {}
+    for name, line, words in said:
+        lines = found.setdefault(name, {})
+        lines[line] = f"{lines.get(line, '')}\n{words}"
     return found
 
 
@@ -60,8 +70,8 @@ def program_of_pyright(name: str) -> str:
 
 
 @cache
-def pyright() -> dict[str, set[int]]:
-    """The lines that pyright refuses, by file."""
+def pyright() -> Said:
+    """What pyright refuses."""
     command = [
         program_of_pyright("pyright"),
         "--outputjson",
@@ -69,14 +79,18 @@ def pyright() -> dict[str, set[int]]:
         sys.executable,
         *PROGRAMS,
         WRONG,
+        *FORMATS,
     ]
     done = subprocess.run(command, capture_output=True, text=True, cwd=HERE, check=False)
-    found: dict[str, set[int]] = {}
-    for each in json.loads(done.stdout)["generalDiagnostics"]:
-        if each["severity"] == "error":
-            line = each["range"]["start"]["line"] + 1
-            found.setdefault(Path(each["file"]).name, set()).add(line)
-    return found
+    errors = (
+        each
+        for each in json.loads(done.stdout)["generalDiagnostics"]
+        if each["severity"] == "error"
+    )
+    return _by_line(
+        (Path(each["file"]).name, each["range"]["start"]["line"] + 1, each["message"])
+        for each in errors
+    )
 
 
 def marked() -> set[int]:
@@ -87,15 +101,45 @@ def marked() -> set[int]:
 @pytest.mark.parametrize("checker", [mypy, pyright])
 def test_programs_that_are_right_pass(checker: object) -> None:
     assert callable(checker)
-    found = checker()
-    assert {name: lines for name, lines in found.items() if name != WRONG.name} == {}
+    own = {path.name for path in PROGRAMS}
+    assert {name: lines for name, lines in checker().items() if name in own} == {}
 
 
 @pytest.mark.parametrize("checker", [mypy, pyright])
 def test_each_mistake_is_found_and_nothing_else(checker: object) -> None:
     assert callable(checker)
     assert len(marked()) >= 20
-    assert checker()[WRONG.name] == marked()
+    assert checker()[WRONG.name].keys() == marked()
+
+
+@pytest.mark.parametrize("checker", [mypy, pyright])
+@pytest.mark.parametrize("program", FORMATS, ids=lambda path: path.stem)
+def test_a_program_about_a_format_is_wrong_where_it_says_so(program: Path, checker: object) -> None:
+    """A line is refused with words that lead a person to what is wrong with it."""
+    assert callable(checker)
+    lines = program.read_text().splitlines()
+    expected = {
+        number: line.partition("  # wrong: ")[2]
+        for number, line in enumerate(lines, 1)
+        if "# wrong: " in line
+    }
+    said: dict[int, str] = checker().get(program.name, {})
+    assert said.keys() == expected.keys()
+    for number, words in expected.items():
+        assert re.search(words, said[number]), (lines[number - 1], said[number])
+
+
+@pytest.mark.parametrize("program", FORMATS, ids=lambda path: path.stem)
+def test_what_is_right_about_a_format_runs(
+    program: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    files = {"app.yaml": "name: demo\ntools: [{name: a}]\n", "base.yaml": "tools: [{name: a}]\n"}
+    monkeypatch.chdir(repository(tmp_path, files))
+    monkeypatch.syspath_prepend(program.parent)
+    monkeypatch.delitem(sys.modules, "app", raising=False)
+    module = module_at(program)
+    if program.stem != "app":  # which the others import
+        module.right()
 
 
 #: A line of a program, the name in it that a person points at, and what the editor shows.

@@ -35,9 +35,9 @@ from equipage.cli.request import (
 )
 from equipage.core import codes as core_codes
 from equipage.core.diagnostics import Diagnostic, UsageError
-from equipage.core.text import code_page_url, visible
+from equipage.core.text import code_page_url, nearest, visible
 from equipage.loading.session import Request
-from equipage.project.registry import codes_for, codes_of
+from equipage.project.registry import codes_for, codes_of, format_named
 from equipage.project.settings import Selection, project_of
 from equipage.render import REPORTS, text
 from equipage.workspace import Workspace
@@ -144,14 +144,15 @@ def _process_count(written: str) -> int:
 
 def run(options: argparse.Namespace, output: Output) -> int:
     _refuse_contradictions(options)
+    request = request_of(options)
+    has_rules = bool(request.rules) or _has_rules(options.kind)
     selection = Selection(
-        _parse_codes(options.select) or None,
-        _parse_codes(options.ignore),
+        _parse_codes(options.select, has_rules=has_rules) or None,
+        _parse_codes(options.ignore, has_rules=has_rules),
         exclude=tuple(options.exclude),
         force_exclude=options.force_exclude,
     )
     files = check_input_of(options)
-    request = request_of(options)
     if options.watch:
         return _watch(options, files, output, request, selection)
     check = partial(_check, options, files, output, request, selection)
@@ -293,12 +294,17 @@ class Progress:
             write_to_stderr("\r\x1b[K")
 
 
-def _parse_codes(written: list[str]) -> frozenset[str]:
+def _has_rules(kind: str | None) -> bool:
+    """Whether files of a kind may have findings with codes that only its rules know."""
+    return kind is not None and bool(format_named(kind).rules)
+
+
+def _parse_codes(written: list[str], *, has_rules: bool) -> frozenset[str]:
     """The codes of a repeatable, comma-separated option. Raises `UsageError`."""
     codes = [code.strip() for each in written for code in each.split(",") if code.strip()]
     known = codes_for(codes) if codes else {}
     for code in codes:
-        if code not in known:
+        if code not in known and not (has_rules and nearest(code, known) is None):
             raise unknown_code_error(code, known)
     return frozenset(codes)
 

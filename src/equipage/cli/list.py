@@ -22,7 +22,7 @@ from equipage.cli.arguments import (
     add_paths,
 )
 from equipage.cli.output import Output
-from equipage.cli.request import NOTHING_FOUND, workspace_of
+from equipage.cli.request import NOTHING_FOUND, kind_flags, workspace_of
 from equipage.core.text import split_lines
 from equipage.files import is_below
 from equipage.project.kinds import KnownKind, all_known_kinds, known_kind
@@ -64,10 +64,11 @@ def run(options: argparse.Namespace, output: Output) -> int:
     if bad:
         # Named one by one: some are in the user's layer, which a check of the project leaves out.
         names = " ".join(bad[:_MAX_FILES_NAMED])
-        flag = "" if options.kind is None else f" --kind {options.kind}"
         more = f" (and {len(bad) - _MAX_FILES_NAMED} more)" if len(bad) > _MAX_FILES_NAMED else ""
         what = "1 file has" if len(bad) == 1 else f"{len(bad)} files have"
-        output.note(f"equipage: {what} errors; run `equipage check {names}{flag}`{more}")
+        output.note(
+            f"equipage: {what} errors; run `equipage check {names}{kind_flags(options)}`{more}"
+        )
     return FOUND if any(row.errors and _is_asked_about(row, options.paths) for row in rows) else OK
 
 

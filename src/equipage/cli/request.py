@@ -124,12 +124,19 @@ def loaded_of(outcome: Outcome, options: argparse.Namespace, output: Output) -> 
     count = len(outcome.diagnostics)
     if count:
         # `check` merges only the layers it is given, so the advice names every one of them.
-        has_layers = format_named(outcome.kind.name).layering.stacks is not None
+        kind = format_named(outcome.kind.name if options.kind is None else options.kind)
+        has_layers = kind.layering.stacks is not None
         names = [each.name for each in outcome.sources] if has_layers else []
         what = "1 finding" if count == 1 else f"{count} findings"
-        command = f"equipage check {' '.join(names or [options.file])}"
+        command = f"equipage check {' '.join(names or [options.file])}{kind_flags(options)}"
         output.note(f"equipage: {what}; run `{command}`")
     return loaded
+
+
+def kind_flags(options: argparse.Namespace) -> str:
+    """What a command that is recommended needs to read files as this one does."""
+    kind = "" if options.kind is None else f" --kind {options.kind}"
+    return kind + "".join(f" --python-path {each}" for each in options.python_path)
 
 
 def path_of(written: str) -> Path:

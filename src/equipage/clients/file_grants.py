@@ -132,7 +132,7 @@ _PROGRAMS = {
 
 def program_of(kind: str) -> str:
     """The program that files of a kind are for."""
-    return _PROGRAMS.get(kind, "an installed package")
+    return _PROGRAMS.get(kind, "another program")
 
 
 def subjects_of(kind: str) -> tuple[Subject, ...] | None:

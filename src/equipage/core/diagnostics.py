@@ -17,6 +17,7 @@ from equipage.core.path import ROOT, Path
 from equipage.core.source import Span
 from equipage.core.text import visible, visible_at_line_start
 
+#: How bad a finding is: an error prevents loading.
 Severity = Literal["error", "warning", "note"]
 #: The part of an entry that a finding is about; `nowhere`: no text, such as a limit set outside.
 Part = Literal["value", "key", "nowhere"]
@@ -196,12 +197,15 @@ class Catalogue:
         self._words: dict[str, Words] | None = None
 
     def error(self, name: str) -> Code:
+        """A code of what prevents loading."""
         return self._declare(name, "error")
 
     def warning(self, name: str) -> Code:
+        """A code of what does not prevent loading."""
         return self._declare(name, "warning")
 
     def note(self, name: str) -> Code:
+        """A code of what is worth knowing."""
         return self._declare(name, "note")
 
     def quiet(self, name: str) -> Code:

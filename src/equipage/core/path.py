@@ -15,8 +15,10 @@ from typing import Any, Final
 
 from equipage.core.text import lazy_regex, visible
 
+#: The keys and indexes that lead to a value: `("tools", 0, "url")` is `tools[0].url`.
 Path = tuple[str | int, ...]
 
+#: The path of the whole value.
 ROOT: Path = ()
 
 _NAME = lazy_regex(r"[A-Za-z_$][A-Za-z0-9_$-]*")
@@ -92,6 +94,7 @@ class Hole:
         return "HOLE"
 
 
+#: In place of a value that could not be had: nothing is reported about it, or below it.
 HOLE: Final = Hole()
 
 

@@ -91,6 +91,7 @@ class Include(Directive):
     shelf: tuple[str, ...]  #: the folders that may be read
     policy: PathPolicy
     max_depth: int
+    option: str | None = None  #: what names another library
     override: str = OVERRIDE  #: the key of what is laid over the included content
     depth_variable: str | None = None  #: the environment variable that sets `max_depth`
     depth_cap: int | None = None  #: the most that variable can be set to
@@ -323,6 +324,7 @@ class Include(Directive):
             name = display_name(os.path.join(cwd, start), cwd)
             name = name if there else f"{name}, which does not exist"
             values["library" if self.library is not None else "start"] = name
+            values["option"] = self.option
             is_folder = problem.code is core_codes.FILE_IS_DIRECTORY
             values["folder"] = shown if is_folder else None
             values["nearest"] = self._guess_file(node.reference, self.names[start], session)

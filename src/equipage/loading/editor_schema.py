@@ -24,7 +24,7 @@ from msgspec import inspect as types
 
 from equipage.directives.composing import stages_of
 from equipage.loading.format import Format
-from equipage.loading.model import Shape
+from equipage.loading.model import Shape, chooses_its_keys
 from equipage.loading.model_classes import is_pydantic, pydantic_schema, schemas_at, split_pattern
 from equipage.loading.type_words import closed_struct, type_info, words_of
 
@@ -236,7 +236,8 @@ class _SchemaWriter:
         """Unknown keys are refused only where the kind refuses them."""
         closed = kind.cls in self.shape.closed
         refused = closed or self.shape.unknown == "error"
-        if not kind.forbid_unknown_fields or not refused:
+        is_open = not kind.forbid_unknown_fields and chooses_its_keys(self.root)
+        if is_open or not refused:
             return {}
         # Some prefixes, such as `x-`, are free for all; a variable may become any key.
         exempt = [f"^{re.escape(prefix)}" for prefix in self.shape.exempt if not closed]

@@ -18,15 +18,25 @@ from equipage.core import codes as core_codes
 from equipage.core.diagnostics import Change, Code, Fact, Severity
 from equipage.core.path import ROOT, Path, matches_path, path_pattern
 from equipage.core.source import Source
+from equipage.files.arguments import wrong_argument
 from equipage.loading.model import Shape
 from equipage.loading.tree import Tree
 from equipage.syntax.document import Document, Syntax
 
 if TYPE_CHECKING:
+    from typing import Unpack
+
     from typing_extensions import TypeVar
 
     from equipage.files import System
     from equipage.files.reading import Files
+    from equipage.loading.options import (
+        CheckOptions,
+        DiscoverOptions,
+        LoadOptions,
+        LoadsOptions,
+        WatchOptions,
+    )
     from equipage.loading.outcome import Outcome
     from equipage.loading.result import Loaded
     from equipage.loading.session import Request, Session
@@ -55,6 +65,7 @@ Reader = Callable[[Source, "Session"], tuple[Document | None, list[Fact]]]
 #: How severe a finding about the text is, where that depends on its place; None silences it.
 Judgement = Callable[[Fact], Severity | None]
 
+#: For `Reading.syntaxes` of a format whose files are YAML.
 YAML_ONLY: Mapping[str, Syntax] = {".yaml": "yaml", ".yml": "yaml"}
 _SYNTAXES: Mapping[str, Syntax] = {
     **YAML_ONLY, ".json": "json", ".jsonc": "json", ".toml": "toml"
@@ -312,7 +323,16 @@ class Presentation(msgspec.Struct, frozen=True):
     """Plain data as the format's own tools write it; by default the model without its defaults."""
 
 
-class Format(msgspec.Struct, Generic[C], frozen=True):
+#: The parts of a format that are easily given as something else.
+_TYPES_OF_PARTS: Mapping[str, tuple[str, tuple[type[Any], ...]]] = {
+    **dict.fromkeys(("paths", "layers", "rules", "checks"), ("a tuple", (tuple, list))),
+    **dict.fromkeys(("merge", "renamed", "strictness"), ("a mapping", (Mapping,))),
+    "reading": ("a `Reading`", (Reading,)),
+    "shape": ("a `Shape`", (Shape,)),
+}
+
+
+class Format(msgspec.Struct, Generic[C], frozen=True, repr_omit_defaults=True):
     """One sort of configuration: a model, and how files become values of it.
 
     >>> @dataclasses.dataclass(frozen=True)
@@ -344,13 +364,12 @@ class Format(msgspec.Struct, Generic[C], frozen=True):
     """What types cannot say: functions of the configuration that yield problems."""
     reading: Reading = Reading()
     """How texts become values, and what callers may decide about it."""
-    strictness: Mapping[str, Severity | Judgement | None] = msgspec.field(
-        default_factory=lambda: _STRICT_VARIABLES
-    )
-    """Code → severity where this kind is stricter or milder than the code itself; None silences it.
-    A syntax may precede the code, as in `json:duplicate-key`."""
+    strictness: Mapping[str, Severity | Judgement | None] = {}
+    """Code → severity where this kind is stricter or milder than usual; None silences it. It is
+    about unknown keys, variables and the text. A syntax may precede the code, as in
+    `json:duplicate-key`."""
     shape: Shape = Shape()
-    """How strictly the model is read: what becomes of unknown keys, for example."""
+    """How strictly the model is read: which unknown keys are allowed, for example."""
     stages: tuple[Stage, ...] | None = None
     """What happens to the value of each file before it is merged and checked; by default its
     `$include` and `$file` are replaced."""
@@ -370,6 +389,9 @@ class Format(msgspec.Struct, Generic[C], frozen=True):
     """How commands and editors show it."""
 
     def __post_init__(self) -> None:
+        for part, (expected, types) in _TYPES_OF_PARTS.items():
+            if not isinstance(value := getattr(self, part), types):
+                raise wrong_argument(part, value, expected)
         if not self.name:
             given = self.model.get("title") if isinstance(self.model, Mapping) else None
             name = given or getattr(self.model, "__name__", None) or "schema"
@@ -378,37 +400,46 @@ class Format(msgspec.Struct, Generic[C], frozen=True):
             force_setattr(self, "name", words)
         if not self.title:
             force_setattr(self, "title", f"`{self.name}` file")
+        if self.reading.variables:
+            force_setattr(self, "strictness", {**_STRICT_VARIABLES, **self.strictness})
+        if core_codes.UNKNOWN_FIELD in self.strictness:
+            severity = self.strictness[core_codes.UNKNOWN_FIELD]
+            force_setattr(self, "shape", msgspec.structs.replace(self.shape, unknown=severity))
 
     # What callers do with a format: the public functions, with the format filled in.
 
-    def load(self, path: StrPath, **options: Any) -> Loaded[C]:
+    def load(self, path: StrPath, **options: Unpack[LoadOptions]) -> Loaded[C]:
         """As `equipage.load`."""
         import equipage
 
         loaded: Loaded[C] = equipage.load(path, kind=self, **options)
         return loaded
 
-    def loads(self, text: str, **options: Any) -> Loaded[C]:
+    def loads(self, text: str, **options: Unpack[LoadsOptions]) -> Loaded[C]:
         """As `equipage.loads`."""
         import equipage
 
         loaded: Loaded[C] = equipage.loads(text, kind=self, **options)
         return loaded
 
-    def watch(self, path: StrPath, **options: Any) -> Watch[C]:
+    def watch(self, path: StrPath, **options: Unpack[WatchOptions]) -> Watch[C]:
         """As `equipage.watch`."""
         import equipage
 
         watch: Watch[C] = equipage.watch(path, kind=self, **options)
         return watch
 
-    def discover(self, folder: StrPath = ".", **options: Any) -> dict[str, Loaded[C]]:
+    def discover(
+        self, folder: StrPath = ".", **options: Unpack[DiscoverOptions]
+    ) -> dict[str, Loaded[C]]:
         """As `equipage.discover`."""
         import equipage
 
         return equipage.discover(folder, kind=self, **options)
 
-    def check(self, paths: StrPath | Iterable[StrPath] = ".", **options: Any) -> Report:
+    def check(
+        self, paths: StrPath | Iterable[StrPath] = ".", **options: Unpack[CheckOptions]
+    ) -> Report:
         """As `equipage.check`: below folders, every file whose extension the format reads."""
         import equipage
 

@@ -141,10 +141,11 @@ def build(
     except (Exception, SystemExit):
         pass  # also what the class of a caller raises: the slow way says where
     else:
-        if is_struct(model) or not _has_unknown_key(value, type_info(model)):
+        if chooses_its_keys(model) or not _has_unknown_key(value, type_info(model)):
             return config, value, []
     # The slow way, only for what is wrong: every mismatch instead of the first.
-    collector = Collector(shape, reported, whole=_has_no_holes(value))
+    closes = not chooses_its_keys(model)
+    collector = Collector(shape, reported, whole=_has_no_holes(value), closes=closes)
     pruned = collector.check(value, type_info(model), ROOT)
     facts = [_adapt_severity(each, shape) for each in collector.facts]
     if any(each.severity in (None, "error") for each in facts) or collector.holes:
@@ -182,8 +183,17 @@ def _path_of_msgspec(place: str) -> Path:
 
 
 def is_struct(model: Any) -> bool:
-    """Whether a model is a Struct of msgspec, which knows its own keys."""
+    """Whether a model is a Struct of msgspec."""
     return isinstance(model, type) and issubclass(model, msgspec.Struct)
+
+
+def chooses_its_keys(model: Any) -> bool:
+    """Whether a model says which keys it takes: a Struct that forbids all others.
+
+    A Struct inside it may take any key, by leaving that out. In every other model, a key that a
+    class does not have is a mistake.
+    """
+    return is_struct(model) and bool(model.__struct_config__.forbid_unknown_fields)
 
 
 def _has_unknown_key(value: Any, kind: types.Type) -> bool:
@@ -194,7 +204,10 @@ def _has_unknown_key(value: Any, kind: types.Type) -> bool:
         for each in _branches_of(kind):
             if isinstance(each, types.DictType):
                 return any(_has_unknown_key(inner, each.value_type) for inner in value.values())
-            if isinstance(each, OPEN_TYPES | types.StructType):
+            is_other = isinstance(each, types.StructType) and (
+                each.tag_field is not None and value.get(each.tag_field) != each.tag
+            )
+            if isinstance(each, OPEN_TYPES | types.StructType) and not is_other:
                 return _has_key_beside(value, each)
     elif isinstance(value, list):
         for each in _branches_of(kind):
@@ -210,7 +223,7 @@ def _branches_of(kind: types.Type) -> tuple[types.Type, ...]:
 def _has_key_beside(value: dict[str, Any], kind: Any) -> bool:
     """Whether a mapping has another key than the fields of a class, or a value of one has."""
     known = {field.encode_name: field.type for field in kind.fields}
-    if isinstance(kind, OPEN_TYPES) and not known.keys() >= value.keys():
+    if not {*known, getattr(kind, "tag_field", None)} >= value.keys():
         return True
     return any(
         _has_unknown_key(inner, known[name])
@@ -250,11 +263,17 @@ class Collector:
     """Walks a value beside its type, and collects what does not fit."""
 
     def __init__(
-        self, shape: Shape, reported: Collection[str] = (), *, whole: bool = False
+        self,
+        shape: Shape,
+        reported: Collection[str] = (),
+        *,
+        whole: bool = False,
+        closes: bool = False,
     ) -> None:
         self.shape = shape
         self.reported = reported
         self.whole = whole  #: whether the value has no holes
+        self.closes = closes  #: whether Structs take no other keys even if they do not say so
         self.guesses = Guesses()
         self.facts: list[Fact] = []
         self.holes = False  #: whether anything is missing
@@ -305,7 +324,10 @@ class Collector:
 
     def _check_struct(self, value: Any, kind: types.StructType, path: Path) -> Any:
         if type(value) is kind.cls or (
-            self.whole and is_struct(kind.cls) and _converts(value, kind.cls)
+            self.whole
+            and is_struct(kind.cls)
+            and _converts(value, kind.cls)
+            and not (self.closes and _has_unknown_key(value, kind))
         ):
             return value  # most parts of a value with a mistake have none
         if value is None and self.shape.null_is_absent:
@@ -399,7 +421,7 @@ class Collector:
     ) -> None:
         known_or_reported = {*known, kind.tag_field, *self.reported}
         unknown = [name for name in value if name not in known_or_reported]
-        if not unknown or not kind.forbid_unknown_fields:
+        if not unknown or not (kind.forbid_unknown_fields or self.closes):
             return
         shape = self.shape
         exempt = () if kind.cls in shape.closed else shape.exempt

@@ -106,13 +106,11 @@ def _require_parts(kind: Format) -> None:
         ("strictness", kind.strictness, _is_severity, levels),
     )
     for name, given, fits, wanted in lists:
-        if not isinstance(given, tuple | list):
-            raise UsageError(f"`{name}` of format {kind.name}: expected a tuple, found {given!r}")
         for each in given:
             if not fits(each):
                 raise UsageError(f"`{name}` of format {kind.name}: {each!r} is not {wanted}")
     for name, given, fits, wanted in mappings:
-        for key, each in given.items() if isinstance(given, Mapping) else [("", given)]:
+        for key, each in given.items():
             if not isinstance(key, str) or not fits(each):
                 raise UsageError(f"`{name}` of format {kind.name}: {each!r} is not {wanted}")
 

@@ -99,8 +99,10 @@ def _load_source(source: Source, session: Session) -> Outcome:
         return build_outcome(session, source)
     if document.value is None:
         what = "Configuration" if source.filename is None else "Configuration file"
-        start = Span(source, 0, 0)
-        session.add([codes.DOCUMENT_EMPTY.at(span=start, kind=session.kind.name, what=what)])
+        start, kind = Span(source, 0, 0), session.kind
+        # `equipage new` writes examples of kinds that have one.
+        name = None if kind.presentation.example is None else kind.name
+        session.add([codes.DOCUMENT_EMPTY.at(span=start, kind=name, what=what)])
         return build_outcome(session, source)
     tree = Tree.from_document(document)
     holes = (*document.failed_paths(), *_refused_numbers(document, session.facts))

@@ -190,9 +190,11 @@ def format_named(name: str | Format) -> Format:
         return built_in
     plugins = installed_formats()
     if name in plugins:
-        return plugins[name]
+        return require_format(plugins[name])
     if name in _broken:
         raise UsageError(f"the kind `{name}` is installed, but cannot be loaded: {_broken[name]}")
+    if "." in name:
+        raise UsageError(f"there is no kind `{name}`; for a format in a module, `{name}:NAME`")
     known = known_kinds()
     guess = nearest(name, known)
     hint = f"; did you mean `{guess}`?" if guess else f" (known: {', '.join(known)})"

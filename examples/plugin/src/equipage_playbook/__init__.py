@@ -4,16 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from equipage.plugin import Format, Presentation, Reading, Shape, accept
-from equipage_playbook import codes, rules, stages
+import equipage
+from equipage.plugin import Presentation, Shape, accept
+from equipage_playbook import checks, codes, rules
 from equipage_playbook.model import Playbook
-
-
-def _schema(schema: dict[str, Any]) -> dict[str, Any]:
-    """What an author may write beyond the model."""
-    schema = accept(schema, "command", stages.COMMAND_SCHEMA, at=["Playbook.steps[]"])
-    return accept(schema, "file", stages.FILE_SCHEMA, at=["Step.ask"])
-
+from equipage_playbook.stages import shorthands
 
 _EXAMPLE = """\
 playbook: NAME
@@ -22,14 +17,20 @@ steps:
     run: make test
 """
 
-FORMAT = Format(
-    name="playbook",
-    title="playbook",
-    model=Playbook,
-    reading=Reading(variables=False),
-    shape=Shape(unknown="error", exempt=("x-",)),
-    stages=(stages.shorthands, stages.files),
-    checks=(rules.ids_are_unique, rules.needs_exist, rules.a_step_does_one_thing),
+
+def _schema(schema: dict[str, Any]) -> dict[str, Any]:
+    """A step may also be a text."""
+    command = {"title": "a command", "type": "string"}
+    return accept(schema, "command", command, at=["Playbook.steps[]"])
+
+
+FORMAT = equipage.Format(
+    Playbook,
+    reading=equipage.Reading(variables=False),
+    shape=Shape(exempt=("x-",)),
+    stages=(shorthands, equipage.Files()),
+    rules=(rules.ids_are_unique, rules.a_step_does_one_thing),
+    checks=(checks.needs_exist,),
     codes=codes.CODES,
     presentation=Presentation(example=_EXAMPLE, schema=_schema),
 )

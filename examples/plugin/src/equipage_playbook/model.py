@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 import msgspec
 
 
-class Step(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
+class Step(msgspec.Struct, frozen=True, omit_defaults=True):
     """One step: a command to run, or a question to ask."""
 
     id: str
@@ -24,7 +24,7 @@ class Step(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_default
     """What happens if it fails."""
 
 
-class Playbook(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
+class Playbook(msgspec.Struct, frozen=True, omit_defaults=True):
     """The steps an agent goes through."""
 
     playbook: str

@@ -140,7 +140,12 @@ FORMAT = Format(
     model=ServerFile,
     reading=Reading(options=composing.ServerOptions, syntaxes=YAML_ONLY, limits=limits_of),
     # Only the composed configuration shows whether an infinite number is free data.
-    strictness={core_codes.NOT_FINITE: None, core_codes.INVISIBLE_CHARACTER: "note"},
+    strictness={
+        core_codes.NOT_FINITE: None,
+        core_codes.INVISIBLE_CHARACTER: "note",
+        core_codes.ENV_MISSING: "warning",
+        core_codes.ENV_CHANGES_STRUCTURE: "warning",
+    },
     shape=Shape(
         unknown="warning",
         null_is_absent=True,

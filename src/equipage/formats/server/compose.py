@@ -154,6 +154,7 @@ def include(tree: Tree, session: Session) -> tuple[Tree, list[Fact]]:
         library_roots(library, session),
         _path_policy(session, limits.max_file_bytes),
         limits.max_include_depth,
+        option="`--library`, in Python `library`",
         depth_variable=depth.variable,
         depth_cap=depth.cap,
         implicit=implicit_includes,

@@ -1,0 +1,75 @@
+"""The command reads files of a format that the person at the keyboard names, `module:NAME`."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import pytest
+
+from lab import Result, in_process, write
+
+MODULE = """
+import dataclasses, equipage
+
+@dataclasses.dataclass(frozen=True)
+class App:
+    name: str
+    url: str = "https://a.example"
+
+def uses_https(app):
+    if not app.url.startswith("https:"):
+        yield equipage.Problem("url", "must use https", code="no-https")
+
+APP = equipage.Format(App, renamed={"title": "name"}, rules=(uses_https,))
+"""
+KIND = ("--kind", "own_app.config:APP", "--python-path", "code")
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    files = {"code/own_app/config.py": MODULE, "old.yaml": "title: a\n", "bad.yaml": "nme: 5\n"}
+    monkeypatch.chdir(write(tmp_path, files))
+    monkeypatch.setattr(sys, "path", [*sys.path])
+    for name in ("own_app", "own_app.config"):
+        monkeypatch.delitem(sys.modules, name, raising=False)
+
+
+def run(*arguments: str) -> Result:
+    return in_process([*arguments, *KIND])
+
+
+def test_what_is_recommended_can_be_run() -> None:
+    shown = run("show", "old.yaml")
+    assert (shown.code, shown.out) == (0, "name: a\n")
+    advice = "equipage: 1 finding; run `equipage check old.yaml " + " ".join(KIND)
+    assert shown.err.startswith(advice)
+    assert run("explain", "old.yaml", "name").code == 0
+    listed = run("list", ".")
+    assert f"run `equipage check bad.yaml {' '.join(KIND)}`" in listed.err
+    assert "another program" in listed.out
+
+
+def test_codes_of_rules_can_be_selected_and_ignored() -> None:
+    write(".", {"b.yaml": "{name: a, url: http://b}\n"})
+    assert run("check", "b.yaml", "--select", "no-https").code == 1
+    assert "1 error" in run("check", "b.yaml", "--ignore", "unknown-field").out
+    assert "no errors reported" in run("check", "b.yaml", "--ignore", "no-https").out
+    for code in ("unknwon-field", "no-https"):
+        others = () if code == "no-https" else KIND
+        done = in_process(["check", "b.yaml", "--ignore", code, *others])
+        assert (done.code, f"unknown code `{code}`" in done.err) == (2, True)
+
+
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("own_app.config", "there is no kind `own_app.config`; for a format in a module"),
+        ("own_app.confg:APP", "there is no module `own_app.confg`: install it, or name its folder"),
+        ("own_app.config:NOPE", "the module `own_app.config` has no `NOPE`"),
+        ("own_app.config:equipage", "`own_app.config:equipage` is not a `Format`, and not a class"),
+    ],
+)
+def test_a_format_that_is_not_there(name: str, said: str) -> None:
+    done = in_process(["check", "old.yaml", "--kind", name, "--python-path", "code"])
+    assert (done.code, said in done.err) == (2, True), done.err
