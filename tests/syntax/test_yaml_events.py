@@ -11,7 +11,7 @@ import pytest
 
 from equipage.core.source import Source
 from equipage.syntax import Irregularity, SyntaxProblem, yaml
-from equipage.syntax.yaml import events, values
+from equipage.syntax.yaml import events
 from lab import tries
 from syntax.fast_texts import text
 
@@ -24,7 +24,6 @@ def native(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> b
     native = bool(request.param)
     if not native:
         monkeypatch.setattr(events, "Parser", events._PythonParser)
-        monkeypatch.setattr(values, "Parser", events._PythonParser)
     elif events.ENGINE != "libyaml":
         pytest.skip("libyaml is not here")
     return native

@@ -11,7 +11,8 @@ from __future__ import annotations
 import importlib
 import re
 import sys
-from typing import Any
+from collections.abc import Callable
+from typing import Any, TypeVar
 
 from yaml.error import MarkedYAMLError
 from yaml.parser import Parser as _Grammar
@@ -20,6 +21,8 @@ from yaml.scanner import Scanner, ScannerError
 
 from equipage.core.text import lazy_regex
 from equipage.syntax import match_end
+
+T = TypeVar("T")
 
 #: An escape in double quotes, and the number of its character if it gives one.
 _ESCAPE = lazy_regex(r"\\(?:x([0-9A-Fa-f]{2})|u([0-9A-Fa-f]{4})|U([0-9A-Fa-f]{8})|.)", re.DOTALL)
@@ -92,10 +95,17 @@ _BLOCK_START = lazy_regex(r"[|>][^\r\n]*[ \r\n]+")
 _MAX_REREAD, _RESTART_SHARE = 4_000_000, 16
 
 
-def is_misread(text: str) -> bool:
-    """Whether a parser may read a text otherwise than YAML 1.2 says, without an error."""
+def read_events(text: str, read: Callable[[Callable[[], Any]], T]) -> T:
+    """What `read` makes of the events of a text, which it gets one by one from a function.
+
+    The parser itself gives those of nearly all texts; what it refuses is then read with care.
+    """
     patterns = (_QUESTION, _CUT_NAME)
-    return any(each in text for each in _MISREAD) or any(each.search(text) for each in patterns)
+    is_misread = any(each in text for each in _MISREAD) or any(one.search(text) for one in patterns)
+    try:
+        return read((Events if is_misread else Parser)(text).get_event)
+    except (MarkedYAMLError, ReaderError):
+        return read(Events(text).get_event)
 
 
 def reading_budget(text: str) -> list[int]:
@@ -132,7 +142,7 @@ class Events:
             at = self._deletes.pop()
             is_quoted = getattr(event, "style", None) in ("'", '"')
             if not (is_quoted and event.start_mark.index < at < self._end):
-                raise _refused(self._text, at)
+                raise _refusal(self._text, at)
         for field in ("value", "anchor") if self._originals else ():
             if getattr(event, field, None):
                 setattr(event, field, self._restore(getattr(event, field)))
@@ -150,7 +160,7 @@ class Events:
                 return self._next()
             except ReaderError as error:
                 # libyaml counts bytes, of another text.
-                raise _refused(self._text, self._text.index(chr(error.character))) from None
+                raise _refusal(self._text, self._text.index(chr(error.character))) from None
             except MarkedYAMLError as error:
                 if not (self._repair(error) and self._begin_again()):
                     doubt = self._doubt
@@ -220,10 +230,10 @@ class Events:
         used.update(int(each, 16) for each in _LARGE_ESCAPE.findall(self._text))
         number = next((each for each in _STAND_INS if each not in used), None)
         if number is None:
-            raise _refused(self._text, self._text.index(character))
+            raise _refusal(self._text, self._text.index(character))
         self._originals[chr(number)] = character
         return chr(number)
 
 
-def _refused(text: str, at: int) -> ReaderError:
+def _refusal(text: str, at: int) -> ReaderError:
     return ReaderError("text", at, ord(text[at]), "unicode", "is not allowed")

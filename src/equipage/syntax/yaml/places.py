@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import bisect
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from itertools import islice
 from math import isfinite
 from typing import Any
@@ -47,7 +47,7 @@ from equipage.syntax.nodes import (
     target_of,
     value_of,
 )
-from equipage.syntax.yaml.events import Events, reading_budget
+from equipage.syntax.yaml.events import Events, read_events, reading_budget
 from equipage.syntax.yaml.simple import (
     NumberTooLong,
     is_ambiguous,
@@ -70,7 +70,13 @@ def locate(text: str, paths: Iterable[Path], *, merge: bool = False) -> dict[Pat
 
 def _compose(text: str, wanted: PathTrie = WANT_EVERYTHING, *, merge: bool = False) -> Node | None:
     """The root of the first document, None if there is none. With `merge`, `<<` is applied."""
-    get_event = Events(text).get_event
+    return read_events(text, lambda get_event: _build_tree(text, get_event, wanted, merge=merge))
+
+
+def _build_tree(
+    text: str, get_event: Callable[[], Any], wanted: PathTrie, *, merge: bool
+) -> Node | None:
+    """The tree of the first document."""
     # A search of the text is cheaper than looking at every mapping.
     merge = merge and "<<" in text
     tree = TreeBuilder(wanted)
