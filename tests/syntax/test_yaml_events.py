@@ -172,7 +172,7 @@ def test_places_behind_what_is_replaced() -> None:
 
 
 def test_a_text_with_every_private_character_is_refused() -> None:
-    written = "".join(map(chr, events._STAND_INS)) + "\u2028"
+    written = "".join(map(chr, events._SUBSTITUTES)) + "\u2028"
     assert problem(written) == Irregularity(
         "control-character", (len(written) - 1, len(written)), values={"character": "U+2028"}
     )

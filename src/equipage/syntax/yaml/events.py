@@ -3,7 +3,7 @@
 libyaml and PyYAML know YAML 1.1: they break lines at U+0085, U+2028 and U+2029, refuse some tabs
 and U+007F, and take a `:` or `?` for an indicator wherever it begins a word inside brackets. They
 are given a text of the same length in which blanks, or characters that the text has nowhere else,
-stand for these. What they make of it gets the author's characters back.
+replace these. What they make of it gets the author's characters back.
 """
 
 from __future__ import annotations
@@ -71,7 +71,7 @@ _WORD_START = lazy_regex(r"""([\[{,][ \t\r\n]*|:[ \t\r\n]+|["']:)([:?])(?=[^ \t\
 #: A `?` that may be one. It is found as fast as plain text.
 _QUESTION = lazy_regex(r"\?(?=[^ \t\r\n,\[\]{}])(?<=[\[{,: \t\r\n]\?)")
 #: Private characters, and how an escape may write one.
-_STAND_INS = range(0xF0000, 0x110000)
+_SUBSTITUTES = range(0xF0000, 0x110000)
 _LARGE_ESCAPE = lazy_regex(r"\\U([0-9A-Fa-f]{8})")
 #: The name of an anchor, of which the parsers know only some letters; and one they end too early.
 #: With a `:` at its end, `&a: b` may be a key.
@@ -119,13 +119,13 @@ class Events:
     def __init__(self, text: str, budget: list[int] | None = None) -> None:
         """Several parts of a text share a `budget`. Raises `ReaderError`."""
         self._text = self._read = text  # the author's, and what the parser gets
-        self._originals: dict[str, str] = {}  # by what stands for them
+        self._originals: dict[str, str] = {}  # by what replaces them
         self._given, self._end = 0, 0  # how many events so far, and where the last one ends
         self._budget = reading_budget(text) if budget is None else budget
         self._doubt: tuple[int, MarkedYAMLError] | None = None  # a tab that may have been wrong
         for each in _MISREAD:
             if each in text:
-                self._read = self._read.replace(each, self._stand_in(each))
+                self._read = self._read.replace(each, self._substitute_for(each))
         #: The places of U+007F, which only quotes may hold, the next one last.
         self._deletes = [at for at, each in enumerate(text) if each == "\x7f"][::-1]
         if _QUESTION.search(text) is not None:
@@ -203,13 +203,13 @@ class Events:
                 # Of `- |`, the list is what the text must be indented in.
                 is_bare = not start["key"] and "-" in start["lead"]
                 least = start["lead"].rindex("-") if is_bare else len(start["lead"])
-                by = self._stand_in("\t") if len(start["indent"]) > least else ""
+                by = self._substitute_for("\t") if len(start["indent"]) > least else ""
         elif blanks["end"] is not None and blanks["end"] != "#":
             by = "#" + " " * (len(blanks["blanks"]) - 1)  # as a comment would, it ends the text
         self._read = text[:at] + by + text[at + len(by) :]
 
     def _rename(self, at: int) -> None:
-        """Let digits that the text has nowhere stand for the name of an anchor."""
+        """Replace the name of an anchor by digits that the text has nowhere."""
         name = self._read[at : match_end(_NAME, self._read, at)]
         digits = f"{len(self._originals):0{len(name)}}"
         is_free = digits not in self._text and "\\" not in self._text
@@ -219,16 +219,18 @@ class Events:
             self._read = re.sub(pattern, digits, self._read)
 
     def _replace_word_starts(self) -> None:
-        self._read = _WORD_START.sub(lambda match: match[1] + self._stand_in(match[2]), self._read)
+        self._read = _WORD_START.sub(
+            lambda match: match[1] + self._substitute_for(match[2]), self._read
+        )
 
-    def _stand_in(self, character: str) -> str:
-        """What stands for a character: one that the text has neither as it is nor as an escape."""
+    def _substitute_for(self, character: str) -> str:
+        """What replaces a character: one that the text has neither as it is nor as an escape."""
         for each, original in self._originals.items():
             if original == character:
                 return each
         used = {*map(ord, self._text), *map(ord, "".join(self._originals))}
         used.update(int(each, 16) for each in _LARGE_ESCAPE.findall(self._text))
-        number = next((each for each in _STAND_INS if each not in used), None)
+        number = next((each for each in _SUBSTITUTES if each not in used), None)
         if number is None:
             raise _refusal(self._text, self._text.index(character))
         self._originals[chr(number)] = character

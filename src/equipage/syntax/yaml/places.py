@@ -120,7 +120,7 @@ def _build_tree(
 
 
 def _may_be_odd(event: Any, value: object) -> bool:
-    """Whether a scalar has a tag, may be a merge key, or is no number that all agree about."""
+    """Whether a scalar has a tag, may be a merge key, or a number that programs disagree about."""
     if event.tag is not None or event.value == "<<":
         return True
     if event.implicit[0] and is_ambiguous(event.value):
