@@ -84,7 +84,7 @@ _BLANKS = lazy_regex(
     r"(?P<blanks>[ \t]+)"
     r"(?:(?P<end>[#\r\n]|\Z)|(?P<block>[-?:][ \t\r\n]|[^#\r\n]*:(?:[ \t\r\n]|\Z)))?"
 )
-_BEFORE_BLANKS = ("-", "?", ":", ",", "[", "{")
+_BEFORE_BLANKS = lazy_regex(r"(?:[ \t]*[-?:](?=[ \t]|\Z))+ *|[^\r\n]*: *")
 #: The line of a `|`, and the blanks before the first character below it.
 _LITERAL_START = lazy_regex(
     r"(?P<lead>[ -]*)(?P<key>[^\r\n]*?)\|[+-]?[ \t]*(?:#[^\r\n]*)?[\r\n]+(?P<indent> *)"
@@ -192,12 +192,14 @@ class Events:
     def _replace_tab(self, at: int, error: MarkedYAMLError) -> None:
         text, blanks, by = self._read, _BLANKS.match(self._read, at), ""
         assert blanks is not None  # at least the tab
-        if error.context != "while scanning a block scalar" or error.context_mark is None:
-            is_apart = text[:at].rstrip(" ").endswith(_BEFORE_BLANKS) and blanks["block"] is None
+        is_block = error.context == "while scanning a block scalar"
+        begin = error.context_mark.index if is_block and error.context_mark is not None else at
+        line = max(text.rfind("\n", 0, begin), text.rfind("\r", 0, begin)) + 1
+        if not is_block:
+            is_apart = blanks["block"] is None and _BEFORE_BLANKS.fullmatch(text, line, at)
             if blanks["end"] is not None or is_apart:
                 by = " " * len(blanks["blanks"])
-        elif _BLOCK_START.fullmatch(text, begin := error.context_mark.index, at):
-            line = max(text.rfind("\n", 0, begin), text.rfind("\r", 0, begin)) + 1
+        elif _BLOCK_START.fullmatch(text, begin, at):
             start = _LITERAL_START.fullmatch(text, line, at)
             if start is not None:
                 # Of `- |`, the list is what the text must be indented in.
