@@ -12,6 +12,7 @@ import importlib
 import re
 import sys
 from collections.abc import Callable
+from itertools import islice
 from typing import Any, TypeVar
 
 from yaml.error import MarkedYAMLError
@@ -130,7 +131,7 @@ class Events:
         self._deletes = [at for at, each in enumerate(text) if each == "\x7f"][::-1]
         if _QUESTION.search(text) is not None:
             self._replace_word_starts()
-        for match in _CUT_NAME.finditer(text):
+        for match in islice(_CUT_NAME.finditer(text), _MAX_NAMES):
             self._rename(match.start() + 1)
         self._next = Parser(self._read).get_event
 

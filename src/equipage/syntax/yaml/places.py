@@ -417,7 +417,8 @@ _HINTS = {
     "found unexpected end of stream": "a quote was opened and never closed",
     "found unknown escape character": "write `\\\\` for a backslash, or use single quotes",
     "found unexpected ':'": "quote text with a `:` between brackets",
-    "expected alphabetic or numeric": "quote text that starts with `*` or `&`",
+    "expected alphabetic or numeric": "quote text that starts with `*` or `&`; an anchor needs a "
+    "name of letters, digits, `-` and `_` here",
     "where an indentation space": "indent with spaces; if the text itself starts with a tab, "
     "write how far it is indented, as in `>2`",
     "block sequence entries are not allowed": "put the list on a line of its own below the key",
