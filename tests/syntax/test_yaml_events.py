@@ -11,7 +11,7 @@ import pytest
 
 from equipage.core.source import Source
 from equipage.syntax import Irregularity, SyntaxProblem, yaml
-from equipage.syntax.yaml import events, values
+from equipage.syntax.yaml import events
 from lab import tries
 from syntax.fast_texts import text
 
@@ -24,7 +24,6 @@ def native(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> b
     native = bool(request.param)
     if not native:
         monkeypatch.setattr(events, "Parser", events._PythonParser)
-        monkeypatch.setattr(values, "Parser", events._PythonParser)
     elif events.ENGINE != "libyaml":
         pytest.skip("libyaml is not here")
     return native
@@ -173,7 +172,7 @@ def test_places_behind_what_is_replaced() -> None:
 
 
 def test_a_text_with_every_private_character_is_refused() -> None:
-    written = "".join(map(chr, events._STAND_INS)) + "\u2028"
+    written = "".join(map(chr, events._SUBSTITUTES)) + "\u2028"
     assert problem(written) == Irregularity(
         "control-character", (len(written) - 1, len(written)), values={"character": "U+2028"}
     )

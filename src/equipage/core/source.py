@@ -124,7 +124,7 @@ class Source(msgspec.Struct, eq=False, weakref=True):
     def _line_starts(self) -> list[int]:
         if self._starts is None:
             text = self.text
-            first = 1 if text.startswith("\ufeff") else 0  # a byte order mark is no column
+            first = 1 if text.startswith("\ufeff") else 0  # a byte order mark takes no column
             self._starts = [first, *(match.end() for match in _LINE_BREAK.finditer(text))]
         return self._starts
 

@@ -3,7 +3,7 @@
 libyaml and PyYAML know YAML 1.1: they break lines at U+0085, U+2028 and U+2029, refuse some tabs
 and U+007F, and take a `:` or `?` for an indicator wherever it begins a word inside brackets. They
 are given a text of the same length in which blanks, or characters that the text has nowhere else,
-stand for these. What they make of it gets the author's characters back.
+replace these. What they make of it gets the author's characters back.
 """
 
 from __future__ import annotations
@@ -11,7 +11,9 @@ from __future__ import annotations
 import importlib
 import re
 import sys
-from typing import Any
+from collections.abc import Callable
+from itertools import islice
+from typing import Any, TypeVar
 
 from yaml.error import MarkedYAMLError
 from yaml.parser import Parser as _Grammar
@@ -20,6 +22,8 @@ from yaml.scanner import Scanner, ScannerError
 
 from equipage.core.text import lazy_regex
 from equipage.syntax import match_end
+
+T = TypeVar("T")
 
 #: An escape in double quotes, and the number of its character if it gives one.
 _ESCAPE = lazy_regex(r"\\(?:x([0-9A-Fa-f]{2})|u([0-9A-Fa-f]{4})|U([0-9A-Fa-f]{8})|.)", re.DOTALL)
@@ -68,7 +72,7 @@ _WORD_START = lazy_regex(r"""([\[{,][ \t\r\n]*|:[ \t\r\n]+|["']:)([:?])(?=[^ \t\
 #: A `?` that may be one. It is found as fast as plain text.
 _QUESTION = lazy_regex(r"\?(?=[^ \t\r\n,\[\]{}])(?<=[\[{,: \t\r\n]\?)")
 #: Private characters, and how an escape may write one.
-_STAND_INS = range(0xF0000, 0x110000)
+_SUBSTITUTES = range(0xF0000, 0x110000)
 _LARGE_ESCAPE = lazy_regex(r"\\U([0-9A-Fa-f]{8})")
 #: The name of an anchor, of which the parsers know only some letters; and one they end too early.
 #: With a `:` at its end, `&a: b` may be a key.
@@ -81,7 +85,7 @@ _BLANKS = lazy_regex(
     r"(?P<blanks>[ \t]+)"
     r"(?:(?P<end>[#\r\n]|\Z)|(?P<block>[-?:][ \t\r\n]|[^#\r\n]*:(?:[ \t\r\n]|\Z)))?"
 )
-_BEFORE_BLANKS = ("-", "?", ":", ",", "[", "{")
+_BEFORE_BLANKS = lazy_regex(r"(?:[ \t]*[-?:](?=[ \t]|\Z))+ *|[^\r\n]*: *")
 #: The line of a `|`, and the blanks before the first character below it.
 _LITERAL_START = lazy_regex(
     r"(?P<lead>[ -]*)(?P<key>[^\r\n]*?)\|[+-]?[ \t]*(?:#[^\r\n]*)?[\r\n]+(?P<indent> *)"
@@ -92,10 +96,17 @@ _BLOCK_START = lazy_regex(r"[|>][^\r\n]*[ \r\n]+")
 _MAX_REREAD, _RESTART_SHARE = 4_000_000, 16
 
 
-def is_misread(text: str) -> bool:
-    """Whether a parser may read a text otherwise than YAML 1.2 says, without an error."""
+def read_events(text: str, read: Callable[[Callable[[], Any]], T]) -> T:
+    """What `read` makes of the events of a text, which it gets one by one from a function.
+
+    The parser itself gives those of nearly all texts; what it refuses is then read with care.
+    """
     patterns = (_QUESTION, _CUT_NAME)
-    return any(each in text for each in _MISREAD) or any(each.search(text) for each in patterns)
+    is_misread = any(each in text for each in _MISREAD) or any(one.search(text) for one in patterns)
+    try:
+        return read((Events if is_misread else Parser)(text).get_event)
+    except (MarkedYAMLError, ReaderError):
+        return read(Events(text).get_event)
 
 
 def reading_budget(text: str) -> list[int]:
@@ -109,18 +120,18 @@ class Events:
     def __init__(self, text: str, budget: list[int] | None = None) -> None:
         """Several parts of a text share a `budget`. Raises `ReaderError`."""
         self._text = self._read = text  # the author's, and what the parser gets
-        self._originals: dict[str, str] = {}  # by what stands for them
+        self._originals: dict[str, str] = {}  # by what replaces them
         self._given, self._end = 0, 0  # how many events so far, and where the last one ends
         self._budget = reading_budget(text) if budget is None else budget
         self._doubt: tuple[int, MarkedYAMLError] | None = None  # a tab that may have been wrong
         for each in _MISREAD:
             if each in text:
-                self._read = self._read.replace(each, self._stand_in(each))
+                self._read = self._read.replace(each, self._substitute_for(each))
         #: The places of U+007F, which only quotes may hold, the next one last.
         self._deletes = [at for at, each in enumerate(text) if each == "\x7f"][::-1]
         if _QUESTION.search(text) is not None:
             self._replace_word_starts()
-        for match in _CUT_NAME.finditer(text):
+        for match in islice(_CUT_NAME.finditer(text), _MAX_NAMES):
             self._rename(match.start() + 1)
         self._next = Parser(self._read).get_event
 
@@ -132,7 +143,7 @@ class Events:
             at = self._deletes.pop()
             is_quoted = getattr(event, "style", None) in ("'", '"')
             if not (is_quoted and event.start_mark.index < at < self._end):
-                raise _refused(self._text, at)
+                raise _refusal(self._text, at)
         for field in ("value", "anchor") if self._originals else ():
             if getattr(event, field, None):
                 setattr(event, field, self._restore(getattr(event, field)))
@@ -150,7 +161,7 @@ class Events:
                 return self._next()
             except ReaderError as error:
                 # libyaml counts bytes, of another text.
-                raise _refused(self._text, self._text.index(chr(error.character))) from None
+                raise _refusal(self._text, self._text.index(chr(error.character))) from None
             except MarkedYAMLError as error:
                 if not (self._repair(error) and self._begin_again()):
                     doubt = self._doubt
@@ -182,24 +193,26 @@ class Events:
     def _replace_tab(self, at: int, error: MarkedYAMLError) -> None:
         text, blanks, by = self._read, _BLANKS.match(self._read, at), ""
         assert blanks is not None  # at least the tab
-        if error.context != "while scanning a block scalar" or error.context_mark is None:
-            is_apart = text[:at].rstrip(" ").endswith(_BEFORE_BLANKS) and blanks["block"] is None
+        is_block = error.context == "while scanning a block scalar"
+        begin = error.context_mark.index if is_block and error.context_mark is not None else at
+        line = max(text.rfind("\n", 0, begin), text.rfind("\r", 0, begin)) + 1
+        if not is_block:
+            is_apart = blanks["block"] is None and _BEFORE_BLANKS.fullmatch(text, line, at)
             if blanks["end"] is not None or is_apart:
                 by = " " * len(blanks["blanks"])
-        elif _BLOCK_START.fullmatch(text, begin := error.context_mark.index, at):
-            line = max(text.rfind("\n", 0, begin), text.rfind("\r", 0, begin)) + 1
+        elif _BLOCK_START.fullmatch(text, begin, at):
             start = _LITERAL_START.fullmatch(text, line, at)
             if start is not None:
                 # Of `- |`, the list is what the text must be indented in.
                 is_bare = not start["key"] and "-" in start["lead"]
                 least = start["lead"].rindex("-") if is_bare else len(start["lead"])
-                by = self._stand_in("\t") if len(start["indent"]) > least else ""
+                by = self._substitute_for("\t") if len(start["indent"]) > least else ""
         elif blanks["end"] is not None and blanks["end"] != "#":
             by = "#" + " " * (len(blanks["blanks"]) - 1)  # as a comment would, it ends the text
         self._read = text[:at] + by + text[at + len(by) :]
 
     def _rename(self, at: int) -> None:
-        """Let digits that the text has nowhere stand for the name of an anchor."""
+        """Replace the name of an anchor by digits that the text has nowhere."""
         name = self._read[at : match_end(_NAME, self._read, at)]
         digits = f"{len(self._originals):0{len(name)}}"
         is_free = digits not in self._text and "\\" not in self._text
@@ -209,21 +222,23 @@ class Events:
             self._read = re.sub(pattern, digits, self._read)
 
     def _replace_word_starts(self) -> None:
-        self._read = _WORD_START.sub(lambda match: match[1] + self._stand_in(match[2]), self._read)
+        self._read = _WORD_START.sub(
+            lambda match: match[1] + self._substitute_for(match[2]), self._read
+        )
 
-    def _stand_in(self, character: str) -> str:
-        """What stands for a character: one that the text has neither as it is nor as an escape."""
+    def _substitute_for(self, character: str) -> str:
+        """What replaces a character: one that the text has neither as it is nor as an escape."""
         for each, original in self._originals.items():
             if original == character:
                 return each
         used = {*map(ord, self._text), *map(ord, "".join(self._originals))}
         used.update(int(each, 16) for each in _LARGE_ESCAPE.findall(self._text))
-        number = next((each for each in _STAND_INS if each not in used), None)
+        number = next((each for each in _SUBSTITUTES if each not in used), None)
         if number is None:
-            raise _refused(self._text, self._text.index(character))
+            raise _refusal(self._text, self._text.index(character))
         self._originals[chr(number)] = character
         return chr(number)
 
 
-def _refused(text: str, at: int) -> ReaderError:
+def _refusal(text: str, at: int) -> ReaderError:
     return ReaderError("text", at, ord(text[at]), "unicode", "is not allowed")

@@ -7,7 +7,7 @@ several nodes. The texts were loaded before, so their depth and their aliases ar
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from itertools import islice
 from math import isfinite
 from typing import Any
@@ -54,7 +54,7 @@ from equipage.syntax.nodes import (
     target_of,
     value_of,
 )
-from equipage.syntax.yaml.events import Events, reading_budget
+from equipage.syntax.yaml.events import Events, read_events, reading_budget
 from equipage.syntax.yaml.simple import (
     NumberTooLong,
     is_ambiguous,
@@ -77,7 +77,13 @@ def locate(text: str, paths: Iterable[Path], *, merge: bool = False) -> dict[Pat
 
 def _compose(text: str, wanted: PathTrie = WANT_EVERYTHING, *, merge: bool = False) -> Node | None:
     """The root of the first document, None if there is none. With `merge`, `<<` is applied."""
-    get_event = Events(text).get_event
+    return read_events(text, lambda get_event: _build_tree(text, get_event, wanted, merge=merge))
+
+
+def _build_tree(
+    text: str, get_event: Callable[[], Any], wanted: PathTrie, *, merge: bool
+) -> Node | None:
+    """The tree of the first document."""
     # A search of the text is cheaper than looking at every mapping.
     merge = merge and "<<" in text
     tree = TreeBuilder(wanted)
@@ -121,7 +127,7 @@ def _compose(text: str, wanted: PathTrie = WANT_EVERYTHING, *, merge: bool = Fal
 
 
 def _may_be_odd(event: Any, value: object) -> bool:
-    """Whether a scalar has a tag, may be a merge key, or is no number that all agree about."""
+    """Whether a scalar has a tag, may be a merge key, or a number that programs disagree about."""
     if event.tag is not None or event.value == "<<":
         return True
     if event.implicit[0] and is_ambiguous(event.value):
@@ -411,7 +417,8 @@ _HINTS = {
     "found unexpected end of stream": "a quote was opened and never closed",
     "found unknown escape character": "write `\\\\` for a backslash, or use single quotes",
     "found unexpected ':'": "quote text with a `:` between brackets",
-    "expected alphabetic or numeric": "quote text that starts with `*` or `&`",
+    "expected alphabetic or numeric": "quote text that starts with `*` or `&`; an anchor needs a "
+    "name of letters, digits, `-` and `_` here",
     "where an indentation space": "indent with spaces; if the text itself starts with a tab, "
     "write how far it is indented, as in `>2`",
     "block sequence entries are not allowed": "put the list on a line of its own below the key",

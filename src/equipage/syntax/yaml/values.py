@@ -28,7 +28,7 @@ from equipage.core.diagnostics import Code
 from equipage.core.text import lazy_regex
 from equipage.syntax import MAX_DEPTH, Irregularity, Parsed, SyntaxProblem, lone_surrogates
 from equipage.syntax.nodes import key_text
-from equipage.syntax.yaml.events import Events, Parser, is_misread
+from equipage.syntax.yaml.events import read_events
 from equipage.syntax.yaml.places import find_oddities, syntax_errors
 from equipage.syntax.yaml.simple import (
     NumberTooLong,
@@ -55,12 +55,7 @@ def parse(text: str, *, merge: bool, oddities: bool = True) -> Parsed:
                 problem = f"more than {MAX_TAG_DIRECTIVES} %TAG directives"
                 raise _problem_at(codes.YAML_SYNTAX, *match.span(), problem=problem, hint=None)
     try:
-        try:
-            source = (Events if is_misread(text) else Parser)(text)
-            value, odd, further = construct(text, source.get_event, merge=merge)
-        except (MarkedYAMLError, ReaderError):
-            # Perhaps it is only what a parser of YAML 1.1 does not know.
-            value, odd, further = construct(text, Events(text).get_event, merge=merge)
+        value, odd, further = read_events(text, lambda get: construct(text, get, merge=merge))
     except (MarkedYAMLError, ReaderError) as error:
         raise SyntaxProblem(syntax_errors(text, error)) from None
     except UnicodeEncodeError:  # libyaml reads UTF-8
