@@ -479,7 +479,7 @@ def test_a_process_tells_each_change_once(project: Path) -> None:
         ),
         "rename": (
             lambda: path.rename(path.with_name("x.yaml")),
-            "1 new, 0 gone; 1 error in 1 of 1 file",
+            "1 new, 0 gone; 1 error in 1 of 2 files",
         ),
     }
     for number, (edit, status) in enumerate(steps.values(), start=1):
