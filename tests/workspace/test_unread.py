@@ -109,6 +109,22 @@ def test_files_of_frameworks_are_known_and_of_no_kind(kind: str, tmp_path: Path)
         equipage.check([tmp_path], kind=kind, env={})
 
 
+OATF = "attack in the Open Agent Threat Format (OATF)"
+
+
+@pytest.mark.parametrize("name", ["attack.yaml", "library/x.yml", "x.json"])
+@pytest.mark.parametrize("version", ["0.1", '"0.1"', '"1.0-draft"'])
+def test_an_attack_of_the_later_format_is_named(name: str, version: str, tmp_path: Path) -> None:
+    text = f'{{"oatf": {version}, "attack": {{"execution": {{"mode": "mcp_server"}}}}}}'
+    write(tmp_path, {name: text})
+    (note,) = equipage.check([tmp_path], env={}).diagnostics
+    assert (note.code, note.severity) == ("not-read", "note")
+    assert note.message == f"{OATF}: known by its content, but not read"
+    (error,) = equipage.check([tmp_path / name], env={}).errors
+    assert error.code == "unrecognised"
+    assert f"it is known as {OATF}, and not read" in str(error.help)
+
+
 @pytest.mark.parametrize(
     ("name", "settings"),
     [
