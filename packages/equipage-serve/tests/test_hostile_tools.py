@@ -321,7 +321,7 @@ def f(p):
         "shared memory": attempt(lambda: open("/dev/shm/x", "w")),
         "the terminal": attempt(lambda: open("/dev/tty")),
         "temporary files": attempt(lambda: open("/tmp/equipage-x", "w")),
-        "the folder of tools": attempt(lambda: open(os.path.join(os.environ["HOME"], "x"), "w")),
+        "the folder of tools": attempt(lambda: open(os.environ["HOME"] + "/../x", "w")),
         "the device of a disk": attempt(lambda: open("/dev/vda")),
         "memory of the machine": attempt(lambda: open("/dev/mem")),
     }

@@ -42,13 +42,15 @@ _NODE_LOCKS = ("package-lock.json", "npm-shrinkwrap.json", "yarn.lock", "pnpm-lo
 #: The endings of code, which a script may load by a name that it makes up.
 _CODE_ENDINGS = re.compile(
     r"\.(?:awk|[ckz]?sh|bash|fish|inc|[cm]?jsx?|lua|mk|node|phar|php|phtml|p[lm]|ps1|pyc?|r|rb|sed|so|tcl"
-    r"|tsx?|wasm)\Z",
+    r"|tsx?|wasm)\Z|\b(?:composer|deno|package)\.json\Z|\bpyproject\.toml\Z",
     re.IGNORECASE,
 )
 #: What may be the path of a file, in a text of any language.
 _PATH_IN_TEXT = re.compile(r"/?[\w.+@%-]+(?:/[\w.+@%-]+)*")
 #: What languages add to a name: of a module of Python, or of one of Node.js.
 _IMPLIED_ENDINGS = ("", ".py", ".js", ".cjs", ".mjs", ".json")
+#: What a path may start with that is no name: the last one is that of an absolute path.
+_ELSEWHERE = frozenset({".", "..", ""})
 #: The programs that `php` may be.
 _PHP = re.compile(r"php[0-9.]*(?:-cli)?")
 #: Where programs are looked for, whatever the PATH of the caller is.
@@ -109,6 +111,7 @@ class Code(msgspec.Struct, frozen=True):
     program: Program | None = None
     request: tuple[str, ...] = ()  #: of a request: the address, the method, names of headers
     uncovered: tuple[str, ...] = ()  #: modules that come from elsewhere
+    open: tuple[str, ...] = ()  #: files of the project that cannot be hashed
     source: bytes = b""  #: the text of a Python script, as it was hashed
 
     @property
@@ -152,13 +155,12 @@ class CodeCache:
             self.sources[base, reference] = found
         return found
 
-    def is_there(self, path: str) -> bool:
-        """Whether the folder of a path has an entry of this name, with any ending or none."""
-        folder, name = os.path.split(path)
+    def names_in(self, folder: str) -> set[str]:
+        """The names in a folder, with their endings and without."""
         if folder not in self.names:
             names = {each.name for each in entries_of(folder, self.disk)}
             self.names[folder] = names | {os.path.splitext(each)[0] for each in names}
-        return name in self.names[folder]
+        return self.names[folder]
 
     def module_file(self, name: str, root: str) -> str | None:
         """The path below a root of the file of a module."""
@@ -262,11 +264,14 @@ class _CodeCollector:
         self.files: dict[str, CodeFile] = {}
         self.sources: dict[str, Source] = {}
         self.uncovered: set[str] = set()
+        self.open: set[str] = set()
         self.written: tuple[str, ...] = ()
+        self.walked: set[str] = set()
 
     def code(self, entry: str, program: Program | None, source: bytes = b"") -> Code:
         files = tuple(sorted(self.files.values(), key=lambda each: each.name))
-        return Code(entry, files, program, (), tuple(sorted(self.uncovered)), source)
+        uncovered, beyond = tuple(sorted(self.uncovered)), tuple(sorted(self.open))
+        return Code(entry, files, program, (), uncovered, beyond, source)
 
     def add(self, reference: str, base: str | None = None) -> str:
         """A file inside a root, by its path from there; returns its real path."""
@@ -296,7 +301,9 @@ class _CodeCollector:
         waiting = list(self.files)
         for word in words:
             waiting += self._add_named([word, *_PATH_IN_TEXT.findall(word)], self.folder)
-        seen, folders = set[str](), set[str]()
+        if not waiting:  # `make`, say: it looks into the folder that it works in
+            waiting = self._add_code(each.name for each in entries_of(self.folder, self.known.disk))
+        seen = set[str]()
         while waiting:
             here = waiting.pop()
             if here in seen:
@@ -305,39 +312,64 @@ class _CodeCollector:
             folder = os.path.dirname(here)
             text = self.sources[here].data.decode("utf-8", "replace")
             waiting += self._add_named(_PATH_IN_TEXT.findall(text), folder)
-            if folder not in folders and is_below(folder, self.folder) and _may_be_code(here):
-                folders.add(folder)
-                inner = filter(_may_be_code, _files_below(folder, self.known.disk))
-                waiting += filter(None, (self._add_path(os.path.join(folder, e)) for e in inner))
+            if _may_be_code(here):
+                waiting += self._add_code_below(folder)
 
     def _add_named(self, names: Iterable[str], folder: str) -> list[str]:
         """The files that texts may name, from a folder, that of the pack, or a root."""
-        found: list[str | None] = []
+        found: list[str] = []
         for name in dict.fromkeys(names):
             # As in `$HOME_OF_IT/x.sh`, `__DIR__ . '/x.php'` and `import a.b`.
             shapes = {name, name.lstrip("/"), name.partition("/")[2], name.replace(".", "/")}
             for base, shape in product({folder, *self.roots}, shapes):
+                start = shape.partition("/")[0]
+                # Looks at names spare most of the looks at files.
+                if start not in self.known.names_in(base) and start not in _ELSEWHERE:
+                    continue
                 path = os.path.normpath(os.path.join(base, shape))
-                if self.root_of(path) and self.known.is_there(path):
-                    found += (self._add_path(path + ending) for ending in _IMPLIED_ENDINGS)
-        return list(filter(None, found))
+                if self.root_of(path) is None or path in self.roots:
+                    continue
+                above, last = os.path.split(path)
+                if last in self.known.names_in(above):
+                    for ending in _IMPLIED_ENDINGS:
+                        found += self._add_path(path + ending)
+                    if is_below(path, self.folder):
+                        found += self._add_code_below(path)
+        return found
 
-    def _add_path(self, path: str) -> str | None:
-        """The real path of a file in a root that may be code."""
+    def _add_code_below(self, folder: str) -> list[str]:
+        """The code in a folder of the pack, at any depth."""
+        real = self.known.real_path(folder)
+        if real in self.walked or not is_below(real, self.folder) or self._is_left_out(real):
+            return []
+        self.walked.add(real)
+        return self._add_code(os.path.join(real, each) for each in _files_below(real, self.known.disk))
+
+    def _add_code(self, paths: Iterable[str]) -> list[str]:
+        found = (os.path.join(self.folder, each) for each in paths if _may_be_code(each))
+        return [real for each in found for real in self._add_path(each)]
+
+    def _add_path(self, path: str) -> list[str]:
+        """The real path of a file in a root, unless it is no code of the tool."""
         root = self.root_of(path)
         is_written = any(is_below(path, each) for each in self.written)
-        is_code = not is_written or _CODE_ENDINGS.search(path) is not None
-        if root is None or not is_code or is_private(path) or "node_modules" in path.split(os.sep):
-            return None
+        is_data = is_written and not _CODE_ENDINGS.search(path)
+        if root is None or is_data or is_private(path) or self._is_left_out(path):
+            return []
         if not self.known.disk.is_file(path):
-            return None
+            return []
         name = path_from_folder(path, root)
         try:
             self.known.source(name, root)
         except CodeProblem:  # too large, or a link that leads out
-            self.uncovered.add(name)
-            return None
-        return self.add(name, root)
+            self.open.add(path_from_folder(path, self.folder))
+            return []
+        return [self.add(name, root)]
+
+    def _is_left_out(self, path: str) -> bool:
+        """Whether other files pin what is there, or nothing can."""
+        parts = path[len(self.folder) :].split(os.sep)
+        return not _IGNORED_FOLDERS.isdisjoint(parts)
 
     def root_of(self, path: str) -> str | None:
         """The root that a path is in."""
