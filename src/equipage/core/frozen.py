@@ -318,7 +318,7 @@ def _fields_of_class(cls: Hashable) -> tuple[tuple[str, Any], ...]:
 
 
 def _made_by(factory: Any) -> Any:
-    """What a factory of somebody makes; one that raises makes no default."""
+    """What the factory of a caller makes; one that raises makes no default."""
     try:
         return factory()
     except MemoryError:

@@ -169,7 +169,7 @@ def refusal(error: BaseException, model: Any, path: Path) -> Fact:
     is_about_value = isinstance(error, ValueError | TypeError | AssertionError)
     try:
         said = str(error).strip() if is_about_value else ""
-    except Exception:  # an exception of somebody may fail to say anything
+    except Exception:  # the exception of a caller may fail to say anything
         said = ""
     problem = said.splitlines()[0] if said else f"{title(model)} raises {type(error).__name__}"
     return codes.MODEL_REFUSED.at(path, problem=problem)
