@@ -343,7 +343,9 @@ class _CodeCollector:
         if real in self.walked or not is_below(real, self.folder) or self._is_left_out(real):
             return []
         self.walked.add(real)
-        return self._add_code(os.path.join(real, each) for each in _files_below(real, self.known.disk))
+        return self._add_code(
+            os.path.join(real, each) for each in _files_below(real, self.known.disk)
+        )
 
     def _add_code(self, paths: Iterable[str]) -> list[str]:
         found = (os.path.join(self.folder, each) for each in paths if _may_be_code(each))
