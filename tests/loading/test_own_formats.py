@@ -274,6 +274,13 @@ def test_layers_that_contradict_each_other_are_an_error_of_the_higher_one(folder
     ]
 
 
+def test_a_schema_that_says_nothing_of_a_value_takes_any_path(folder: Path) -> None:
+    for schema in ({}, {"properties": {"tools": {"type": "array"}}}, {"type": "object"}):
+        merge = {"tools": equipage.by("name"), "tools[*].a.b": "append"}
+        format_ = Format(schema, "any", merge=merge)  # type: ignore[arg-type]
+        assert format_.loads("tools: []").config == {"tools": []}
+
+
 @pytest.mark.parametrize("name", ["base.yaml", "local.yaml"])
 def test_a_layer_that_is_no_mapping_is_an_error(folder: Path, name: str) -> None:
     Path(name).write_text("- 1")

@@ -25,7 +25,12 @@ from equipage.loading.tree import Tree
 
 
 class Includes(msgspec.Struct, frozen=True):
-    """A stage: `{$include: part.yaml}` is another file, with its `override` laid over it."""
+    """A stage: `{$include: part.yaml}` is another file, with its `override` laid over it.
+
+    >>> app = equipage.Format({}, "app", stages=(equipage.Includes(override="with"),))
+    >>> app.loads("{$include: base.yaml, with: {tools: []}}").config
+    {'tools': []}
+    """
 
     codes: ClassVar[tuple[Code, ...]] = Include.codes
 
@@ -52,7 +57,12 @@ class Includes(msgspec.Struct, frozen=True):
 
 
 class Files(msgspec.Struct, frozen=True):
-    """A stage: `{$file: prompt.md}` is the content of a file: text, or what JSON and YAML hold."""
+    """A stage: `{$file: prompt.md}` is the content of a file: text, or what JSON and YAML hold.
+
+    >>> app = equipage.Format({}, "app", stages=(equipage.Files(),))
+    >>> app.loads("{prompt: {$file: greeting.txt}}").config
+    {'prompt': 'Hello!'}
+    """
 
     codes: ClassVar[tuple[Code, ...]] = File.codes
 
@@ -73,7 +83,12 @@ class Files(msgspec.Struct, frozen=True):
 
 
 class Refs(msgspec.Struct, frozen=True):
-    """A stage: JSON Schemas inside a file, checked, and with every `$ref` written out."""
+    """A stage: JSON Schemas inside a file, checked, and with every `$ref` written out.
+
+    >>> app = equipage.Format({}, "app", stages=(equipage.Refs(at=("input",)),))
+    >>> app.loads("input: {$ref: count.json}").config
+    {'input': {'type': 'integer'}}
+    """
 
     codes: ClassVar[tuple[Code, ...]] = Ref.codes
 
@@ -91,7 +106,17 @@ class Refs(msgspec.Struct, frozen=True):
 
 
 class Directives(msgspec.Struct, frozen=True):
-    """A stage: directives of your own are replaced."""
+    """A stage: directives of your own are replaced.
+
+    >>> from equipage.plugin import ROOT, Directive, put
+    >>> class Join(Directive):
+    ...     key = "$join"
+    ...     def expand(self, node, expansion):
+    ...         return node.replace_with(put(node.tree, ROOT, " ".join(node.reference)), "joined")
+    >>> app = equipage.Format({}, "app", stages=(equipage.Directives((Join,)),))
+    >>> app.loads("prompt: {$join: [be, kind]}").config
+    {'prompt': 'be kind'}
+    """
 
     kinds: tuple[type[Directive], ...]
     """Their classes; each load makes one of each."""

@@ -80,8 +80,12 @@ _STRICT_VARIABLES: Mapping[str, Severity | Judgement | None] = {
 class Problem(msgspec.Struct, frozen=True):
     """What a rule has against a configuration.
 
-    >>> equipage.Problem("tools[0].url", "must use https", fix="https://a.example")
-    Problem(path='tools[0].url', message='must use https', ...)
+    >>> def is_short(app):
+    ...     if len(app["name"]) > 8:
+    ...         yield equipage.Problem("name", "is too long", fix=app["name"][:8])
+    >>> equipage.Format({}, "app", rules=(is_short,)).loads("name: a long name")
+    Traceback (most recent call last):
+    equipage.core.diagnostics.LoadError: <string>:1:7: error[rule] is too long (at name)
     """
 
     path: str | Path
@@ -99,7 +103,11 @@ class Problem(msgspec.Struct, frozen=True):
 
 
 class Layer(msgspec.Struct, frozen=True):
-    """A file that is merged with others."""
+    """A file that is merged with others.
+
+    >>> equipage.Layer("app.{STAGE}.yaml"), equipage.FILE
+    (Layer(name='app.{STAGE}.yaml', at='beside'), Layer(name='', at='file'))
+    """
 
     name: str
     """Its name; `{NAME}` in it is the value of a variable, and without that there is no layer."""
@@ -112,12 +120,20 @@ FILE: Final = Layer("", "file")
 
 
 def user_layer(name: str) -> Layer:
-    """A layer in the user's configuration: below `$XDG_CONFIG_HOME`, by default `~/.config`."""
+    """A layer in the user's configuration: below `$XDG_CONFIG_HOME`, by default `~/.config`.
+
+    >>> equipage.user_layer("my-app/app.yaml")
+    Layer(name='my-app/app.yaml', at='user')
+    """
     return Layer(name, "user")
 
 
 def project_layer(name: str) -> Layer:
-    """A layer in the root of the project: the nearest folder with `.git` or `equipage.toml`."""
+    """A layer in the root of the project: the nearest folder with `.git` or `equipage.toml`.
+
+    >>> equipage.project_layer(".my-app.yaml")
+    Layer(name='.my-app.yaml', at='project')
+    """
     return Layer(name, "project")
 
 
@@ -128,7 +144,13 @@ class By(msgspec.Struct, frozen=True):
 
 
 def by(key: str) -> By:
-    """Merge lists entry by entry, by the value of a key."""
+    """Merge lists entry by entry, by the value of a key.
+
+    >>> merge = {"tools": equipage.by("name")}
+    >>> app = equipage.Format({}, "app", layers=("base.yaml",), merge=merge)
+    >>> app.load("app.yaml").config["tools"]
+    [{'name': 'search', 'timeout': 5}]
+    """
     return By(key)
 
 
@@ -138,7 +160,12 @@ MergeWord = Literal["append", "replace", "remove"] | By
 
 
 class Renamed(msgspec.Struct, frozen=True):
-    """The name that a key has now."""
+    """The name that a key has now.
+
+    >>> renamed = {"secs": equipage.Renamed("timeout", since="2.0")}
+    >>> print(*equipage.Format({}, "tool", renamed=renamed).loads("secs: 5").warnings)
+    <string>:1:1: warning[renamed-key] `secs` is called `timeout` now, since 2.0 (at secs)
+    """
 
     to: str
     """The new name, in the same mapping."""
@@ -166,7 +193,12 @@ class Limits(msgspec.Struct, frozen=True):
 
 
 class Reading(msgspec.Struct, frozen=True):
-    """How the text of a kind becomes a document, and what the caller may decide about it."""
+    """How the text of a kind becomes a document, and what the caller may decide about it.
+
+    >>> plain = equipage.Reading(variables=False)
+    >>> equipage.Format({}, "app", reading=plain).loads("price: ${5}").config
+    {'price': '${5}'}
+    """
 
     syntaxes: Mapping[str, Syntax] = msgspec.field(default_factory=lambda: dict(_SYNTAXES))
     """File extension → syntax; a file with another extension cannot be of this kind."""
@@ -335,7 +367,8 @@ _TYPES_OF_PARTS: Mapping[str, tuple[str, tuple[type[Any], ...]]] = {
 class Format(msgspec.Struct, Generic[C], frozen=True, repr_omit_defaults=True):
     """One sort of configuration: a model, and how files become values of it.
 
-    >>> @dataclasses.dataclass(frozen=True)
+    >>> from dataclasses import dataclass
+    >>> @dataclass(frozen=True)
     ... class Greeting:
     ...     text: str
     >>> equipage.Format(Greeting).loads("text: hello").config

@@ -28,6 +28,8 @@ from equipage.loading.format import By, Format, Layer, Renamed
 from equipage.loading.model import Shape, has_holes, refusal
 from equipage.loading.type_words import title, type_info, words_of
 
+#: The keyword for what has no name of its own in a schema.
+_OTHERS = ("additionalProperties",)
 _Built = tuple[Any, Any, list[Fact]]
 
 
@@ -340,11 +342,13 @@ def _step(root: Mapping[str, Any], schema: Mapping[str, Any], step: str) -> Iter
         properties = each.get("properties", {})
         if step in properties:
             yield properties[step]
-        elif step == "*" or step.isdigit():
-            yield from (each[key] for key in ("items", "additionalProperties") if key in each)
-            yield from properties.values() if step == "*" else ()
-        elif "additionalProperties" in each:
-            yield each["additionalProperties"]
+            continue
+        keys = ("items", "additionalProperties") if step == "*" or step.isdigit() else _OTHERS
+        found = [each[key] for key in keys if key in each]
+        found += properties.values() if step == "*" else ()
+        is_open = not properties and each.get("type") in (None, "array", "object")
+        # A schema that says nothing about it takes anything.
+        yield from found or ([{}] if is_open else [])
 
 
 # Models of pydantic.
