@@ -49,7 +49,7 @@ _CODE_ENDINGS = re.compile(
 _PATH_IN_TEXT = re.compile(r"/?[\w.+@%-]+(?:/[\w.+@%-]+)*")
 #: What languages add to a name: of a module of Python, or of one of Node.js.
 _IMPLIED_ENDINGS = ("", ".py", ".js", ".cjs", ".mjs", ".json")
-#: What a path may start with that is no name: the last one is that of an absolute path.
+#: What a path may start with besides a name; an absolute path starts with nothing.
 _ELSEWHERE = frozenset({".", "..", ""})
 #: The programs that `php` may be.
 _PHP = re.compile(r"php[0-9.]*(?:-cli)?")
@@ -352,7 +352,7 @@ class _CodeCollector:
         return [real for each in found for real in self._add_path(each)]
 
     def _add_path(self, path: str) -> list[str]:
-        """The real path of a file in a root, unless it is no code of the tool."""
+        """The real path of a file in a root, if it is code of the tool."""
         root = self.root_of(path)
         is_written = any(is_below(path, each) for each in self.written)
         is_data = is_written and not _CODE_ENDINGS.search(path)

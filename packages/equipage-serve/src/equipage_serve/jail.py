@@ -258,11 +258,11 @@ def call_filter(*, network: bool, forks: bool, starts: bool, pid: int | None = N
     kernel shows a filter no paths, so that cannot be allowed for some files only. Nor can a
     process change another one, or a resource that no process owns.
 
-    Nobody gets a namespace of its own. With `network`, sockets of IPv4 and IPv6 can be made, and
-    none without; pairs of connected ones always. Without `forks`, there are threads but no further
-    processes; then `starts` says that the next program, and only that one, is
-    started with leave of the supervisor (`allow_one_start`). With `pid`, signals reach that process
-    alone: what Landlock enforces from its sixth version on.
+    No process gets a namespace of its own. With `network`, sockets of IPv4 and IPv6 can be made,
+    and none without; pairs of connected ones always. Without `forks`, there are threads but no
+    further processes; then `starts` says that the next program, and only that one, is started with
+    leave of the supervisor (`allow_one_start`). With `pid`, signals reach that process alone: what
+    Landlock enforces from its sixth version on.
     """
     machine = platform.machine()
     architecture, numbers = _MACHINES[machine]

@@ -404,7 +404,7 @@ def _become(
 def _keep(tool: int, numbers: tuple[int, ...]) -> None:
     """Wait for a tool, end all that it started, and end as it did."""
     jail.set_limits({"CORE": 0})
-    # Whoever reads from the tool must see the end of its output, not of ours.
+    # A reader of the tool must see the end of its output, not of ours.
     os.closerange(0, 1 << 16)
     ended: dict[int, int] = {}
     while tool not in ended and (number := signal.sigwait(numbers)) != _END:

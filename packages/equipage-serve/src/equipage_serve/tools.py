@@ -117,7 +117,7 @@ def prepare(
         raise Unservable(f"the kind `{kind}` is not allowed; allow it with `--allow {kind}`")
     attempt = _Attempts(reasons)
     base = attempt(lambda: _base_folder(folder, roots, settings), Unservable) or folder
-    caps = attempt(lambda: _with_targets(pack.caps, base), Unservable) or pack.caps
+    caps = attempt(lambda: _caps_with_targets(pack.caps, base), Unservable) or pack.caps
     confinement = attempt(
         lambda: confine(kind, caps, base, platform, settings.isolation), Unservable
     )
@@ -171,7 +171,7 @@ def _base_folder(folder: str, roots: Sequence[str], settings: Settings) -> str:
     return found
 
 
-def _with_targets(caps: Mapping[str, Any], base: str) -> dict[str, Any]:
+def _caps_with_targets(caps: Mapping[str, Any], base: str) -> dict[str, Any]:
     """Caps whose paths are those of the files themselves. Raises `Unservable`."""
     files: dict[str, list[str]] = {}
     for mode, paths in (caps.get("filesystem") or {}).items():
