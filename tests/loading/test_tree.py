@@ -9,7 +9,7 @@ from functools import reduce
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from equipage.core.frozen import FrozenDict
@@ -33,6 +33,7 @@ from equipage.loading.tree import (
     select_entries,
 )
 from equipage.syntax.document import Document
+from lab import tries
 
 SCALARS = st.none() | st.booleans() | st.integers(-5, 5) | st.sampled_from(["", "a", "b"])
 KEYS = st.sampled_from("abcd")
@@ -106,11 +107,39 @@ def test_every_leaf_of_a_merge_stands_where_its_origin_says(base: Any, over: Any
             assert get(values[name], there, HOLE) == value
 
 
+def _parts_mappings(a: Any, b: Any, c: Any) -> bool:
+    """Whether something that is no mapping lies between two that are, at any path."""
+    if not (isinstance(a, dict) and isinstance(c, dict)):
+        return False
+    if not isinstance(b, dict):
+        return True
+    return any(_parts_mappings(a[key], b[key], c[key]) for key in a.keys() & b.keys() & c.keys())
+
+
+@pytest.mark.requirement("F-002")
+@settings(max_examples=tries(400))
+@given(VALUES, VALUES, VALUES)
+@example({"a": {"b": 1}}, {"a": {}}, {"a": {"c": 1}})
+@example({"a": {"b": 1}}, {"c": 1}, {"a": {"c": 1}})
+def test_merging_is_associative_unless_a_scalar_parts_two_mappings(a: Any, b: Any, c: Any) -> None:
+    """The law of seed 000, section 6.4, as far as its algorithm keeps it: and no further."""
+    left = merge(merge(tree(a), tree(b)), tree(c)).value
+    right = merge(tree(a), merge(tree(b), tree(c))).value
+    if not _parts_mappings(a, b, c):
+        assert (left, list(walk(left))) == (right, list(walk(right)))
+
+
 @given(MAPS_OF_MAPS, MAPS_OF_MAPS, MAPS_OF_MAPS)
 def test_merging_maps_is_associative(a: Any, b: Any, c: Any) -> None:
     left = merge(merge(tree(a), tree(b)), tree(c)).value
     right = merge(tree(a), merge(tree(b), tree(c))).value
     assert left == right
+
+
+def test_a_scalar_between_two_mappings_ends_the_first() -> None:
+    a, b, c = ({"k": {"x": 1}}, {"k": 0}, {"k": {"y": 1}})
+    assert merge(merge(tree(a), tree(b)), tree(c)).value == {"k": {"y": 1}}
+    assert merge(tree(a), merge(tree(b), tree(c))).value == {"k": {"x": 1, "y": 1}}
 
 
 def test_a_merged_map_keeps_its_place_and_names_the_override() -> None:

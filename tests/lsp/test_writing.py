@@ -13,6 +13,9 @@ from lsp.talking import Here, applied, edits_of
 from lsp.test_publishing import AGENT, PACK, SERVER, TOOL
 
 SKILL = "---\nname: pdf\ndescription: Reads PDF files.\n---\n# Read\n\nText.\n\n## More\n\nText.\n"
+TOOL_ALONE = TOOL.replace("echo", "alone") + (
+    "behavior: {delivery: slow_loris, byte_delay_ms: 5}\n"
+)
 PROJECT = {
     "main.yaml": SERVER,
     "library/tools/echo.yaml": TOOL,
@@ -67,6 +70,14 @@ def test_hover_in_an_included_file_knows_its_place(client: Here) -> None:
     assert words.startswith("**description**")
     assert "included from here at" in words
     assert "main.yaml:3:15" in words
+
+
+def test_hover_in_a_pattern_that_nobody_includes_knows_its_fields(client: Here) -> None:
+    client.open("library/tools/alone.yaml", TOOL_ALONE)
+    client.settle()
+    words = hovered(client, "library/tools/alone.yaml", "description")
+    assert words.startswith("**description**")
+    assert "delay" in hovered(client, "library/tools/alone.yaml", "byte_delay_ms")
 
 
 def test_hover_on_a_variable_never_shows_its_value(client: Here) -> None:

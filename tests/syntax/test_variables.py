@@ -5,11 +5,12 @@ from __future__ import annotations
 import os
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from equipage.core import codes
 from equipage.files.disk import process_variables
+from equipage.loading.wording import escape_for_substitution
 from equipage.syntax import Irregularity, SyntaxProblem
 from equipage.syntax.variables import (
     fragments,
@@ -18,6 +19,7 @@ from equipage.syntax.variables import (
     substitute,
     substitute_defaults,
 )
+from lab import tries
 
 ENV = {
     "HOST": "db.local",
@@ -122,10 +124,46 @@ def test_a_variable_that_became_nothing_belongs_to_the_text_before_it() -> None:
     assert result.to_written(5, 6) == (12, 13)
 
 
-@given(st.text(alphabet="ab: \n$"))
+@given(st.text(alphabet="ab: \n${}"))
 def test_text_without_variables_is_left_alone(text: str) -> None:
-    if "$$" not in text:
+    if "$$" not in text and "${" not in text:
         assert substitute(text, ENV).text == text
+
+
+#: What a text with variables is made of: what is scanned, what looks like it, and plain text.
+TEXTS = st.lists(
+    st.sampled_from(["$", "{", "}", ":", "-", "?", "A", "x", "\n", "é"])
+    | st.sampled_from(["$$", "${A}", "${B}", "${C:-x}", "${C:-${A}}", "${A:?no}", "$${A}", "$5"]),
+    max_size=12,
+).map("".join)
+#: Values that hold no dollar: what one holds is another text, and not one of the author's.
+VALUES = st.text(alphabet="ab{}: \n", max_size=4)
+
+
+@pytest.mark.requirement("F-005")
+@settings(max_examples=tries(500))
+@given(TEXTS, VALUES)
+@example("${C:-$}${A}", "")
+def test_expansion_is_idempotent_exactly_where_nothing_is_left_to_expand(
+    text: str, value: str
+) -> None:
+    """The law of seed 000, section 6.4. `$${A}` is the text `${A}`: expanded again, it is gone."""
+    env = {"A": value}
+    try:
+        once = substitute(text, env).text
+    except SyntaxProblem:
+        return
+    try:
+        twice = substitute(once, env).text
+    except SyntaxProblem:
+        twice = None
+    assert (twice == once) is ("$$" not in once and "${" not in once)
+
+
+@pytest.mark.requirement("F-005")
+@given(TEXTS | st.text())
+def test_escaping_is_the_inverse_of_expansion(text: str) -> None:
+    assert substitute(escape_for_substitution(text), ENV).text == text
 
 
 @pytest.mark.parametrize(

@@ -272,7 +272,7 @@ class Loaded(Generic[C]):
         # A kind may move what the author wrote, `tools` to `baseline.tools` for example: both are
         # answered.
         for start, end in self._tree.moves:
-            if steps[: len(start)] == start:
+            if steps[: len(start)] == start and steps[: len(end)] != end:
                 steps = end + steps[len(start) :]
         return steps
 

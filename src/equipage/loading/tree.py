@@ -191,6 +191,11 @@ class Tree(msgspec.Struct, frozen=True, gc=False):
         assert self.origins.here is not None
         return self.origins.here.document
 
+    @property
+    def is_part(self) -> bool:
+        """Whether the author wrote a part alone, around which the whole was made."""
+        return any(not start for start, _ in self.moves)
+
     def path_as_written(self, path: Path) -> Path:
         """The path as the author would write it: moves undone, the last one first."""
         for start, end in reversed(self.moves):

@@ -318,7 +318,11 @@ class Context(msgspec.Struct, frozen=True):
         """A path of the text as the author of the whole configuration would write it."""
         tree = self.outcome.tree
         whole = (*self.prefix, *path)
-        return whole if tree is None or not self.prefix else tree.path_as_written(whole)
+        if tree is None or not self.prefix:
+            return whole
+        # Fields are those of the whole, also where the author wrote a part of it alone.
+        moves = tuple(each for each in tree.moves if each[0])
+        return msgspec.structs.replace(tree, moves=moves).path_as_written(whole)
 
     @property
     def value(self) -> Any:
@@ -338,10 +342,12 @@ class Context(msgspec.Struct, frozen=True):
 def context_of(workspace: Workspace, opened: Opened) -> Context | None:
     """Return the context of an open text; None if no load reads it."""
     load = workspace.load(opened.path)
-    found = _own_context(load.outcome, opened) or _own_context(opened.good, opened)
-    if found is not None:
+    own = [outcome for outcome in (load.outcome, opened.good) if outcome is not None]
+    found = next((context for each in own if (context := _own_context(each, opened))), None)
+    if found is not None and not found.prefix:
         return found
-    for path in workspace.users_of(opened.real):
+    others = {*workspace.users_of(opened.real)} - {opened.path, opened.real}
+    for path in sorted(others):
         user = workspace.load(path).outcome
         part = (
             None
@@ -351,13 +357,15 @@ def context_of(workspace: Workspace, opened: Opened) -> Context | None:
         if part is not None:
             opened.part = part
             return part
+    if found is not None:
+        return found
     known = opened.part
     return known if isinstance(known, Context) else None
 
 
-def _own_context(outcome: Outcome | None, opened: Opened) -> Context | None:
-    if outcome is None or not outcome.documents:
-        return None
+def _own_context(outcome: Outcome, opened: Opened) -> Context | None:
+    if outcome.tree is not None and outcome.tree.is_part:
+        return _included_context(outcome, outcome.tree, opened.real)
     document = next(
         (each for each in outcome.documents if each.source.filename == opened.real), None
     )
@@ -369,7 +377,7 @@ def _included_context(user: Outcome, tree: Tree, real: str) -> Context | None:
     waiting: list[tuple[Path, Origins]] = [(ROOT, tree.origins)]
     while waiting:
         path, node = waiting.pop()
-        here = node.here
+        here = None if tree.is_part and path == ROOT else node.here
         if here is not None and here.document.source.filename == real and not here.path:
             return Context(user, here.document, path)
         waiting += (((*path, step), child) for step, child in node.below.items())

@@ -45,7 +45,8 @@ def test_paths_are_those_of_the_pattern() -> None:
     place = loaded.locate("tool.description")
     assert place is not None
     assert (place.line, place.column) == (1, 30)
-    assert loaded.explain("tool.name").value == "t"
+    for path in ("tool.name", "tools[0].tool.name", "baseline.tools[0].tool.name"):
+        assert loaded.explain(path).value == "t"
 
 
 def test_a_pattern_may_be_made_of_another() -> None:
