@@ -39,6 +39,13 @@ EXCUSED = {
     # What comes of a value: the workspace after an edit, the files for the next load.
     "files/reading": {"Files.for_next_load"},
     "workspace/__init__": {"Workspace.after"},
+    # What is written in a text, part by part: the same question to every syntax.
+    "syntax/__init__": {"Engine.written"},
+    "syntax/json": {"written"},
+    "syntax/toml_places": {"written"},
+    "syntax/yaml/__init__": {"written"},
+    "syntax/yaml/places": {"written"},
+    "syntax/variables": {"Substituted.without"},
 }
 FOLDERS = (
     "src", "packages/equipage-serve/src", "packages/equipage-faults/src", "docs", "examples",

@@ -72,8 +72,9 @@ def unused_comments(count: int) -> Case:
 
 
 def used_comments(count: int) -> Case:
-    text = SERVER + "tools: []\n" + lines(count, "tols#: 1 # equipage: ignore[unknown-field]\n")
-    return {"main.yaml": text}, "unknown-field", 0
+    comment = "\N{NUMBER SIGN} equipage: ignore[unknown-field]"
+    text = "".join([f"tols{number:05}: 1 {comment}\n" for number in range(count)])
+    return {"main.yaml": f"{SERVER}tools: []\n{text}"}, "unknown-field", 0
 
 
 def codes_of_one_comment(count: int) -> Case:

@@ -711,7 +711,7 @@ def _converts(value: Any, cls: type[Any]) -> bool:
         convert(value, cls)
     except MemoryError:
         raise
-    except (Exception, SystemExit):  # also what a class of somebody raises
+    except (Exception, SystemExit):  # also what the class of a caller raises
         return False
     return True
 

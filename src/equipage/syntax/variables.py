@@ -42,7 +42,7 @@ _NAME = lazy_regex(r"[A-Za-z_][A-Za-z0-9_.]*")
 _NEAR_NAME = lazy_regex(r"\s*([A-Za-z_][A-Za-z0-9_]*)(?:\.[A-Za-z0-9_.]*)?")
 #: Characters in a name that show that the variable was never closed.
 _UNCLOSED_SIGN = lazy_regex(r"[\"'{,\n]")
-#: What stands for the value of a variable that has none, or may not have it: the field it was meant
+#: What is put in place of the value of a variable that has none, or may not have it: the field it was meant
 #: for can be found by it, reported and left out. Outside YAML a bare word is not a value.
 _PLACEHOLDER = "unset"
 _BARE_PLACEHOLDER = "0"
@@ -112,7 +112,7 @@ class Substituted(msgspec.Struct, frozen=True):
         return tuple(dict.fromkeys(used))
 
     def without(self, refused: Collection[Piece]) -> Substituted:
-        """The same text with a placeholder for some of the pieces."""
+        """This text with a placeholder for some of the pieces."""
         refused = frozenset(refused)
         out: list[str] = []
         pieces: list[Piece] = []

@@ -64,7 +64,7 @@ class ServerOptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 #: What only a whole server has at its root.
 _SERVER_KEYS = {*ServerFile.__struct_fields__} - {"behavior", "metadata"}
 
-#: The name of the folder where includes start, unless somebody names another.
+#: The name of the folder where includes start, unless another is named.
 LIBRARY = "library"
 
 # Limits. The environment of the caller can change most of them, up to a hard cap.
