@@ -455,9 +455,8 @@ def test_a_pack_at_the_root_of_a_project_reads_no_secrets_of_it(tmp_path: Path) 
         "a/b/.rc": "",
         "__pycache__/t.pyc": "",
     }
-    repository = {f"bare.git/{each}/x": "" for each in ("HEAD", "objects", "refs")}
     rest = {"a/b/x.txt": "", "a/c/x.txt": "", "d/x.txt": "", "node_modules/n/.x": ""}
-    write_packs(tmp_path, [], {**kept_back, **repository, **rest})
+    write_packs(tmp_path, [], {**kept_back, **rest})
     (tmp_path / "a/link").symlink_to("/etc")
     found = tool(tmp_path, "t:f")
     inside = [

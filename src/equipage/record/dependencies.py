@@ -111,7 +111,6 @@ class Code(msgspec.Struct, frozen=True):
     program: Program | None = None
     request: tuple[str, ...] = ()  #: of a request: the address, the method, names of headers
     uncovered: tuple[str, ...] = ()  #: modules that come from elsewhere
-    open: tuple[str, ...] = ()  #: files of the project that cannot be hashed
     source: bytes = b""  #: the text of a Python script, as it was hashed
 
     @property
@@ -198,8 +197,9 @@ def code_of(
     entry, program, source = _start_of(execution, cover)
     # Python that starts no processes runs what it imports, and nothing else.
     if kind != "python" or pack.caps.get("subprocess"):
-        files = pack.caps.get("filesystem") or {}
-        cover.leave_out(files.get("write") or ())
+        written = (pack.caps.get("filesystem") or {}).get("write") or ()
+        places = product(cover.roots, written)
+        cover.written = [os.path.normpath(os.path.join(root, each)) for root, each in places]
         words = [*execution.get("cmd", ()), *(execution.get("args") or ())]
         cover.follow_names([*words, *(pack.env.get("set") or {}).values()])
     if program is None:
@@ -264,36 +264,30 @@ class _CodeCollector:
         self.files: dict[str, CodeFile] = {}
         self.sources: dict[str, Source] = {}
         self.uncovered: set[str] = set()
-        self.open: set[str] = set()
-        self.written: tuple[str, ...] = ()
+        self.written: list[str] = []  #: where the tool writes, which is data of it
         self.walked: set[str] = set()
 
     def code(self, entry: str, program: Program | None, source: bytes = b"") -> Code:
         files = tuple(sorted(self.files.values(), key=lambda each: each.name))
-        uncovered, beyond = tuple(sorted(self.uncovered)), tuple(sorted(self.open))
-        return Code(entry, files, program, (), uncovered, beyond, source)
+        return Code(entry, files, program, (), tuple(sorted(self.uncovered)), source)
 
     def add(self, reference: str, base: str | None = None) -> str:
         """A file inside a root, by its path from there; returns its real path."""
         source = self.known.source(reference, base or self.folder)
         assert source.filename is not None
-        if source.filename not in self.files:
-            name = path_from_folder(source.filename, self.folder)
-            self.files[source.filename] = CodeFile(name, source.filename, source.sha256)
+        if source.filename not in self.sources:
             self.sources[source.filename] = source
-            if len(self.files) > MAX_FILES:
-                raise CodeProblem(
-                    f"the code has more than {MAX_FILES} files: give the pack a folder of its own"
-                )
+            self._keep(source.filename, source.sha256)
         return source.filename
 
-    # Other languages.
+    def _keep(self, path: str, sha256: str) -> None:
+        self.files[path] = CodeFile(path_from_folder(path, self.folder), path, sha256)
+        if len(self.files) > MAX_FILES:
+            raise CodeProblem(
+                f"the code has more than {MAX_FILES} files: give the pack a folder of its own"
+            )
 
-    def leave_out(self, paths: Iterable[str]) -> None:
-        """Take what lies at these paths, which start like those of caps, for data of the tool."""
-        self.written = tuple(
-            os.path.normpath(os.path.join(root, each)) for each in paths for root in self.roots
-        )
+    # Other languages.
 
     def follow_names(self, words: Iterable[str]) -> None:
         """Add every file that words or the texts of covered files name, and all other code in the
@@ -302,18 +296,17 @@ class _CodeCollector:
         for word in words:
             waiting += self._add_named([word, *_PATH_IN_TEXT.findall(word)], self.folder)
         if not waiting:  # `make`, say: it looks into the folder that it works in
-            waiting = self._add_code(each.name for each in entries_of(self.folder, self.known.disk))
+            entries = entries_of(self.folder, self.known.disk)
+            waiting = self._add_code(self.folder, (each.name for each in entries))
         seen = set[str]()
         while waiting:
             here = waiting.pop()
-            if here in seen:
-                continue
-            seen.add(here)
-            folder = os.path.dirname(here)
-            text = self.sources[here].data.decode("utf-8", "replace")
-            waiting += self._add_named(_PATH_IN_TEXT.findall(text), folder)
-            if _may_be_code(here):
-                waiting += self._add_code_below(folder)
+            if here not in seen:
+                seen.add(here)
+                folder, data = os.path.dirname(here), self.known.disk.peek(here) or b""
+                names = _PATH_IN_TEXT.findall(data.decode("utf-8", "replace"))
+                waiting += self._add_named(names, folder)
+                waiting += self._add_code_below(folder) if _may_be_code(here) else ()
 
     def _add_named(self, names: Iterable[str], folder: str) -> list[str]:
         """The files that texts may name, from a folder, that of the pack, or a root."""
@@ -323,55 +316,40 @@ class _CodeCollector:
             shapes = {name, name.lstrip("/"), name.partition("/")[2], name.replace(".", "/")}
             for base, shape in product({folder, *self.roots}, shapes):
                 start = shape.partition("/")[0]
-                # Looks at names spare most of the looks at files.
-                if start not in self.known.names_in(base) and start not in _ELSEWHERE:
-                    continue
-                path = os.path.normpath(os.path.join(base, shape))
-                if self.root_of(path) is None or path in self.roots:
-                    continue
-                above, last = os.path.split(path)
-                if last in self.known.names_in(above):
+                # A look at the first part of the name spares most looks at files.
+                if start in self.known.names_in(base) or start in _ELSEWHERE:
+                    path = os.path.normpath(os.path.join(base, shape))
                     for ending in _IMPLIED_ENDINGS:
                         found += self._add_path(path + ending)
-                    if is_below(path, self.folder):
-                        found += self._add_code_below(path)
+                    found += self._add_code_below(path) if path not in self.roots else ()
         return found
 
     def _add_code_below(self, folder: str) -> list[str]:
         """The code in a folder of the pack, at any depth."""
         real = self.known.real_path(folder)
-        if real in self.walked or not is_below(real, self.folder) or self._is_left_out(real):
+        if real in self.walked or not is_below(real, self.folder):
             return []
         self.walked.add(real)
-        return self._add_code(
-            os.path.join(real, each) for each in _files_below(real, self.known.disk)
-        )
+        return self._add_code(real, _files_below(real, self.known.disk))
 
-    def _add_code(self, paths: Iterable[str]) -> list[str]:
-        found = (os.path.join(self.folder, each) for each in paths if _may_be_code(each))
-        return [real for each in found for real in self._add_path(each)]
+    def _add_code(self, folder: str, names: Iterable[str]) -> list[str]:
+        paths = (os.path.join(folder, each) for each in names if _may_be_code(each))
+        return [real for each in paths for real in self._add_path(each)]
 
     def _add_path(self, path: str) -> list[str]:
         """The real path of a file in a root, if it is code of the tool."""
-        root = self.root_of(path)
-        is_written = any(is_below(path, each) for each in self.written)
-        is_data = is_written and not _CODE_ENDINGS.search(path)
-        if root is None or is_data or is_private(path) or self._is_left_out(path):
+        real = self.known.real_path(path)
+        root = self.root_of(real)
+        is_written = any(is_below(real, each) for each in self.written)
+        is_data = is_written and not _CODE_ENDINGS.search(real)
+        # A jail does not let a link lead out.
+        if root is None or is_data or is_private(real) or _is_left_out(real[len(root) :]):
             return []
-        if not self.known.disk.is_file(path):
+        digest = self.known.disk.sha256(real) if self.known.disk.is_file(real) else None
+        if digest is None:
             return []
-        name = path_from_folder(path, root)
-        try:
-            self.known.source(name, root)
-        except CodeProblem:  # too large, or a link that leads out
-            self.open.add(path_from_folder(path, self.folder))
-            return []
-        return [self.add(name, root)]
-
-    def _is_left_out(self, path: str) -> bool:
-        """Whether other files pin what is there, or nothing can."""
-        parts = path[len(self.folder) :].split(os.sep)
-        return not _IGNORED_FOLDERS.isdisjoint(parts)
+        self._keep(real, digest)
+        return [real]
 
     def root_of(self, path: str) -> str | None:
         """The root that a path is in."""
@@ -439,7 +417,7 @@ class _CodeCollector:
     # Node.js.
 
     def add_node(self, execution: Mapping[str, Any]) -> str:
-        """The script, everything in its folder but packages, and the file that pins these."""
+        """The script, and the file that pins packages."""
         file = execution.get("script") or execution.get("node")
         reference = file or execution["module"]
         package = f"node_modules/{reference}/package.json"
@@ -453,9 +431,6 @@ class _CodeCollector:
         folder = os.path.dirname(entry)
         base = os.path.relpath(folder, self.folder).replace(os.sep, "/")
         prefix = "" if base == "." else f"{base}/"
-        for inner in _files_below(folder, self.known.disk):
-            if inner.endswith((".js", ".cjs", ".mjs", ".json", ".node", ".wasm")):
-                self.add(prefix + inner)
         if self.known.disk.is_folder(os.path.join(folder, "node_modules")):
             pinned = [
                 name for name in _NODE_LOCKS if self.known.disk.is_file(os.path.join(folder, name))
@@ -472,6 +447,11 @@ def entries_of(folder: str, system: System) -> Sequence[Entry]:
         return system.entries(folder)
     except (OSError, ValueError):  # a name that no folder can have is a ValueError
         return []
+
+
+def _is_left_out(path: str) -> bool:
+    """Whether a path leads into packages, which another file pins, or into version control."""
+    return not _IGNORED_FOLDERS.isdisjoint(path.split(os.sep))
 
 
 def _may_be_code(path: str) -> bool:

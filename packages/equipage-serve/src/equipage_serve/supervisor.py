@@ -61,6 +61,7 @@ class _Jail:
         self.limits: dict[str, int] = spec["limits"]
         self.run: dict[str, Any] = spec["run"]
         self.forks: bool = spec["forks"]  #: whether processes may remain when one ends
+        self.kept = self.forks and sys.platform == "linux"  #: whether there is a keeper
         self.starts: bool = "program" in self.run
         self.filter = None
         self._spec = spec
@@ -200,7 +201,7 @@ class Supervisor:
         if pid == 0:
             home = message["home"]
             raise _Become(lambda: _become(place, home, descriptors, theirs, limits, parent))
-        process = _Process(number, pid, _is_kept(place))
+        process = _Process(number, pid, place.kept)
         self.by_number[number] = self.by_pid[pid] = process
         if ours is not None and theirs is not None:
             theirs.close()
@@ -373,10 +374,6 @@ def _signal(pid: int, number: int) -> None:
 _END = signal.SIGUSR1 if sys.platform != "win32" else 0
 
 
-def _is_kept(place: _Jail) -> bool:
-    return place.forks and sys.platform == "linux"
-
-
 def _become(
     place: _Jail,
     home: str,
@@ -387,7 +384,7 @@ def _become(
 ) -> None:
     """Become the tool; or its keeper, with the tool as a child."""
     signal.set_wakeup_fd(-1)
-    if _is_kept(place):
+    if place.kept:
         numbers = (signal.SIGCHLD, signal.SIGTERM, _END)
         # Before there is a tool: a keeper that ended now would leave nothing behind.
         signal.pthread_sigmask(signal.SIG_BLOCK, numbers)

@@ -21,7 +21,7 @@ import msgspec
 from equipage.files import Entry, is_below, parents_of
 from equipage.files.disk import Disk
 from equipage.files.reading import Files
-from equipage.files.sandbox import REPOSITORY_ENTRIES, real_path
+from equipage.files.sandbox import real_path
 from equipage.formats.toolpack.model import Toolpack
 from equipage.record.dependencies import (
     SYSTEM_PATH,
@@ -387,10 +387,7 @@ def _own_paths(folder: str) -> list[str]:
 def _is_kept_back(entry: Entry) -> bool:
     """Whether a pack must name a file for its tool to read it."""
     # Compiled Python would run in place of the text that was checked.
-    if entry.name.startswith(".") or entry.name == "__pycache__" or is_private(entry.path):
-        return True
-    inner = (os.path.join(entry.path, each) for each in REPOSITORY_ENTRIES)
-    return entry.is_dir(follow_symlinks=False) and all(map(os.path.exists, inner))
+    return entry.name.startswith(".") or entry.name == "__pycache__" or is_private(entry.path)
 
 
 def _listed_folders(tool: Tool) -> list[str]:

@@ -35,8 +35,6 @@ def _difference(tool: Tool, snapshot: Snapshot, locks: Sequence[WorkspaceLock]) 
         for name, item in lock.items.items()
         if item.kind == loaded.kind
     ]
-    if tool.code.open:
-        return f"no lock can cover {', '.join(tool.code.open)}"
     same = [each for each in items if each[1].digest == loaded.digest]
     named = [each for each in items if os.path.basename(each[0]) == file]
     if not same:
@@ -109,7 +107,7 @@ def _tool_lines(tool: Tool) -> Iterator[str]:
     # Python compares what it imports; other programs load what they can read.
     loads = confinement.forks or tool.kind != "python"
     read = [f"what it loads from {each}" for each in confinement.read if loads]
-    if uncovered := [*tool.code.open, *tool.code.uncovered, *read]:
+    if uncovered := [*tool.code.uncovered, *read]:
         yield f"code that no lock covers: {', '.join(uncovered)}"
     if absent := [each for each in (*confinement.read, *confinement.write) if not exists(each)]:
         yield f"paths that are not there: {', '.join(absent)}"

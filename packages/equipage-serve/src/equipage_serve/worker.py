@@ -56,26 +56,21 @@ class _Finder(importlib.machinery.FileFinder):
 
     def find_spec(self, fullname: str, target: Any = None) -> importlib.machinery.ModuleSpec | None:
         path = os.path.join(self.path, fullname.rpartition(".")[2])
-        for inner, packages in ((os.path.join(path, "__init__"), [path]), (path, None)):
-            for loader, endings in _LOADERS:
-                for file in filter(os.path.isfile, (inner + each for each in endings)):
+        for stem, inner in ((f"{path}/__init__", [path]), (path, None)):
+            for file, loader in ((stem + ending, loader) for ending, loader in _LOADERS.items()):
+                if os.path.isfile(file):
                     return importlib.util.spec_from_file_location(
-                        fullname,
-                        file,
-                        loader=loader(fullname, file),
-                        submodule_search_locations=packages,
+                        fullname, loader=loader(fullname, file), submodule_search_locations=inner
                     )
-        if not os.path.isdir(path):
-            return None
-        spec = importlib.machinery.ModuleSpec(fullname, None)
+        spec = importlib.machinery.ModuleSpec(fullname, None, is_package=True)
         spec.submodule_search_locations = [path]
-        return spec
+        return spec if os.path.isdir(path) else None
 
 
-_LOADERS: list[tuple[Any, list[str]]] = [
-    (_HashCheckedExtensionLoader, importlib.machinery.EXTENSION_SUFFIXES),
-    (_HashCheckedLoader, [".py"]),
-]
+_LOADERS: dict[str, Any] = dict.fromkeys(
+    importlib.machinery.EXTENSION_SUFFIXES, _HashCheckedExtensionLoader
+)
+_LOADERS[".py"] = _HashCheckedLoader
 
 
 def search_in(folders: Sequence[str], hashes: Mapping[str, str]) -> None:
