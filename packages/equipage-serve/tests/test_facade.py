@@ -55,6 +55,7 @@ WRONG: list[tuple[dict[str, Any], str]] = [
         "`allow`: there is no kind `perl`; known: python, node, php, cli, http",
     ),
     ({"isolation": "loose"}, "`isolation`: expected one of strict, best, none"),
+    ({"paths": "Pack"}, "`paths`: expected one of pack, project"),
     ({"speed": 5}, "Unexpected keyword argument 'speed'"),
     ({"roots": ["lib", 5]}, "`roots[1]`: expected a path as str or os.PathLike[str], found int"),
 ]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import json
 from typing import Any
 
 import pytest
@@ -168,6 +169,38 @@ def test_a_sentence_holds_no_secrets_and_no_control_characters() -> None:
     # A value that is part of another does not leave the rest of it, whichever is first in order.
     assert sentence("abcdef", ["cd", "abcdef", ""]) == sentence("abcdef", ["abcdef", "cd"]) == "***"
     assert sentence(" a \n b\t") == "a b"
+
+
+VALUE = 'The "key" of\nthe safe is é4711'
+#: What a tool says of a text, a short text, and numbers; and what is shown.
+MASKED = [
+    (f"see {VALUE}!", "see ***!"),
+    (f"see {VALUE!r}!", "see '***'!"),
+    (f"see {json.dumps(VALUE)}!", 'see "***"!'),
+    (f"SEE {VALUE.upper()}!", "SEE ***!"),
+    ("the key of the hotel", "the key***hotel"),  # eight letters that both have
+    ("of the safe", "***"),
+    ("a safe", "a safe"),
+    ("a Room, rooms, mushrooms", "a ***, ***s, mush***s"),
+    ("no, nobody, NO.", "***, nobody, ***."),
+    ("5 of 55, 5.5 and -5", "*** of 55, ***.*** and -***"),
+    ("2.50, 2.5", "2.50, ***"),
+    ("true or null", "*** or null"),
+]
+
+
+@pytest.mark.parametrize(("text", "shown"), MASKED)
+def test_a_sentence_hides_texts_pieces_of_them_and_numbers(text: str, shown: str) -> None:
+    """Whatever the letters are written like; what is short only as a word."""
+    assert sentence(text, [VALUE, "room", "no", "5", "2.5", "true", ""]) == shown
+
+
+def test_many_and_long_texts_are_hidden() -> None:
+    many = [f"{number:07}" for number in range(50_000)]
+    assert sentence("row 0049999 of 0050000", many) == "row *** of 0050000"
+    assert sentence("x" * 300 + "the end", ["x" * (1 << 20)]) == "***the end"
+    # Cut before it is hidden, a text is still a piece of it.
+    assert sentence("y" * 5000, ["y" * 5000]) == "***"
 
 
 @pytest.mark.parametrize(

@@ -10,12 +10,12 @@ from typing import Any
 
 import pytest
 
-import equipage
+import equipage_serve
 from equipage_serve import jail
 from equipage_serve import platform as module
 from equipage_serve.platform import Platform, bubblewrap, this_platform
 
-PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(equipage.__file__)))
+PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(equipage_serve.__file__)))
 tried_here = this_platform.__wrapped__
 
 

@@ -15,7 +15,7 @@ import pytest
 
 pytest.importorskip("jinja2", reason="the extra `serve` is not installed")
 
-import equipage
+import equipage_serve
 from equipage_serve import tools
 from equipage_serve.confinement import Unservable, bubblewrap_command, jail_read_paths, limits_of
 from equipage_serve.platform import Platform
@@ -372,7 +372,7 @@ def test_commands_of_node_are_exactly_these(tmp_path: Path) -> None:
     ]
 
 
-PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(equipage.__file__)))
+PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(equipage_serve.__file__)))
 
 
 def test_python_in_a_bubble_is_told_what_to_run(tmp_path: Path) -> None:

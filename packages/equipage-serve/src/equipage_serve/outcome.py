@@ -9,7 +9,7 @@ from __future__ import annotations
 import itertools
 import json
 import re
-from collections.abc import Iterable
+from collections.abc import Sequence
 from typing import Any, Literal
 
 import msgspec
@@ -83,7 +83,7 @@ class Result(msgspec.Struct, frozen=True):
         return self.code in RETRYABLE
 
 
-def sentence(text: str, hidden: Iterable[str] = ()) -> str:
+def sentence(text: str, hidden: Sequence[str] = ()) -> str:
     """Text of a tool as it may be shown: short, without control characters, and without what it
     repeats of hidden texts.
     """
@@ -96,17 +96,20 @@ def sentence(text: str, hidden: Iterable[str] = ()) -> str:
 _PIECE, _NO_ACCIDENT = 8, 4
 
 
-def _mask(text: str, hidden: Iterable[str]) -> str:
+def _mask(text: str, hidden: Sequence[str]) -> str:
     """A text with `***` for hidden ones and pieces of them, whatever the case of their letters."""
     # Also as Python and JSON quote them.
-    written = {form for each in hidden for form in (each, repr(each)[1:-1], json.dumps(each)[1:-1])}
+    quoted = (each for each in hidden if not each.isalnum())
+    written = {*hidden, *(form[1:-1] for each in quoted for form in (repr(each), json.dumps(each)))}
     forms = {" ".join(each.lower().split()) for each in written} - {""}
     lower = text.lower()
     lower = lower if len(lower) == len(text) else text
     marked = bytearray(len(text))
     whole = "\n".join(each for each in forms if len(each) >= _PIECE)
-    for at in range(len(lower) - _PIECE + 1):
-        if lower[at : at + _PIECE] in whole:
+    pieces = [lower[at : at + _PIECE] for at in range(len(lower) - _PIECE + 1)]
+    shared = {each for each in set(pieces) if each in whole}
+    for at, each in enumerate(pieces):
+        if each in shared:
             marked[at : at + _PIECE] = b"x" * _PIECE
     for each in forms:
         if len(each) < _PIECE and each in lower:

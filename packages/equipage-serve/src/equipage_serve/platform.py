@@ -10,8 +10,6 @@ from functools import cache
 
 import msgspec
 
-import equipage
-
 
 class Platform(msgspec.Struct, frozen=True):
     """The means of confinement that work here."""
@@ -51,7 +49,7 @@ print(version, int(works))
 
 
 #: Where this package is found, installed or not: for processes that see nothing else.
-PACKAGE_FOLDER = os.path.dirname(os.path.dirname(os.path.abspath(equipage.__file__)))
+PACKAGE_FOLDER = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 
 
 @cache

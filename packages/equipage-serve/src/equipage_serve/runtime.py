@@ -20,7 +20,7 @@ from equipage_serve.confinement import LEVELS, Level, Unservable
 from equipage_serve.engine import Engine
 from equipage_serve.outcome import Result
 from equipage_serve.platform import Platform, this_platform
-from equipage_serve.tools import KINDS, Settings, Tool, prepare
+from equipage_serve.tools import KINDS, STARTS, Settings, Tool, prepare
 
 T = TypeVar("T")
 
@@ -78,6 +78,8 @@ class Runtime:
             raise UsageError(f"`allow`: there is no kind `{unknown}`; known: {', '.join(KINDS)}")
         if isolation not in LEVELS:
             raise UsageError(f"`isolation`: expected one of {', '.join(LEVELS)}")
+        if limits.get("paths", STARTS[0]) not in STARTS:
+            raise UsageError(f"`paths`: expected one of {', '.join(STARTS)}")
         try:
             settings = Settings(allow=kinds, isolation=isolation, **limits)
         except TypeError as error:

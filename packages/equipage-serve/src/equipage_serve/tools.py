@@ -49,6 +49,8 @@ from equipage_serve.templates import Template, TemplateProblem
 from equipage_serve.validation import Validator
 
 KINDS = ("python", "node", "php", "cli", "http")
+Start = Literal["pack", "project"]
+STARTS: tuple[Start, ...] = ("pack", "project")
 
 
 class Settings(msgspec.Struct, frozen=True):
@@ -58,7 +60,7 @@ class Settings(msgspec.Struct, frozen=True):
     isolation: Level = "strict"
     #: where paths in `caps.filesystem` start, and where tools work: the folder of their pack, or
     #: the root of the project
-    paths: Literal["pack", "project"] = "pack"
+    paths: Start = "pack"
     max_input_bytes: int = 1 << 20
     max_output_bytes: int = 2 << 20
     timeout_ms: int = 15_000
