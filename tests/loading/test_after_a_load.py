@@ -59,6 +59,48 @@ def test_text_that_looks_like_a_variable_survives(show_env: bool, embedded: bool
     assert again.config == loaded.config
 
 
+@pytest.mark.parametrize(
+    ("written", "shown"),
+    [
+        ('"a ${V}"', "a ${V}"),
+        ('"a \\\\ \\u00e9 ${V}"', "a \\ é ${V}"),
+        ('"\'${V}"', "'${V}"),
+        ("'it''s ${V} $$x'", "it's ${V} $$x"),
+        ("|\n    one ${V}\n    two\n", "one ${V}\ntwo\n"),
+        (">-\n    one\n    ${V}\n", "one ${V}"),
+        ("one\n    ${V}\n    two", "one ${V} two"),
+    ],
+)
+def test_text_with_a_variable_is_shown_as_it_means(written: str, shown: str) -> None:
+    """Without quotes and escapes, whatever style it has, and without the value."""
+    text = f"server: {{name: a}}\nlogging:\n  output: {written}\n"
+    loaded = equipage.loads(text, kind="server", env={"V": "s3cr3t value"})
+    assert loaded.to_dict(show_env=False)["logging"]["output"] == shown
+    assert loaded.explain("logging.output").value == shown
+    again = equipage.loads(
+        _yaml(loaded.to_dict(show_env=False, escaped=True)),
+        kind="server",
+        env={"V": "s3cr3t value"},
+    )
+    assert (again.config, again.digest) == (loaded.config, loaded.digest)
+
+
+def test_a_value_that_changes_what_is_around_it_is_not_shown() -> None:
+    text = 'server: {name: "a\\\\${V}"}\n'
+    loaded = equipage.loads(text, kind="server", env={"V": "n s3cr3t \\n"})
+    assert "s3cr3t" in loaded.config.server.name
+    assert loaded.to_dict(show_env=False) == {"server": {"name": "a\\\\${V}"}}
+
+
+def test_a_variable_that_is_a_number_is_written_without_quotes() -> None:
+    text = 'server: {name: "${N}"}\nbehavior: {delivery: {type: slow_loris, chunk_size: ${N}}}\n'
+    loaded = equipage.loads(text, kind="server", env={"N": "5"})
+    written = _yaml(loaded.to_dict(show_env=False, escaped=True))
+    assert 'name: "${N}"\n' in written
+    assert "chunk_size: ${N}\n" in written
+    assert equipage.loads(written, kind="server", env={"N": "5"}).config == loaded.config
+
+
 def _yaml(value: object) -> str:
     from equipage.render.text import dump_yaml
 

@@ -279,6 +279,10 @@ def path_of(path: Path, redactor: Redactor) -> str:
     return visible(format_path(redactor.redact_path(path)))
 
 
+class Bare(str):
+    """A variable in place of a number or the like: in quotes it would be text."""
+
+
 class VariableMask:
     """Masks the values of environment variables in the documents of one load."""
 
@@ -356,7 +360,7 @@ class VariableMask:
         origin = written_origin(origin_of(path))
         use = self._uses.get((id(origin.document), origin.path))
         if use is not None:
-            return use.written
+            return use.written if isinstance(value, str) else Bare(use.written)
         if isinstance(value, str):
             return self._mask_text(value, literal)
         return self._leftover_redactor.texts.get(str(value), value)

@@ -25,6 +25,7 @@ from equipage.core.diagnostics import SEVERITIES, Diagnostic, Label
 from equipage.core.path import ROOT, Path
 from equipage.core.source import Outline, Source, Span
 from equipage.core.text import lazy_regex, split_lines, visible, visible_at_line_start
+from equipage.loading.wording import Bare
 from equipage.workspace.report import Report
 
 if TYPE_CHECKING:
@@ -530,8 +531,9 @@ def _is_plain_yaml(text: str, *, is_key: bool) -> bool:
         return False
     from equipage.syntax.yaml.simple import resolve_plain  # a report needs no reader of YAML
 
-    # `true` and `12` would become other types; a colon in a key would be read as its end.
-    return isinstance(resolve_plain(text), str) and not (is_key and ":" in text)
+    # `true`, `12` and what a variable becomes may be of other types; a colon ends a key.
+    is_text = isinstance(resolve_plain(text), str) and ("${" not in text or isinstance(text, Bare))
+    return is_text and not (is_key and ":" in text)
 
 
 def _is_yaml_block(text: str) -> bool:

@@ -9,8 +9,9 @@ import msgspec
 
 from equipage.core import codes
 from equipage.core.diagnostics import MAX_FACTS_PER_CODE, Also, Change, Effect, Fact, Remedy, Shown
-from equipage.core.path import HOLE, ROOT, Path
+from equipage.core.path import HOLE, ROOT, Path, get
 from equipage.core.source import Source, Span
+from equipage.core.text import lazy_regex
 from equipage.syntax import (
     ContainingScalar,
     Engine,
@@ -37,6 +38,21 @@ _BOM = "\ufeff"
 _TRUSTED_VALUES = frozenset({"problem", "hint", "character", "template", "sort"})
 #: The whole source but for its byte order mark.
 _WHOLE_SOURCE: Final[Range] = (0, -1)
+
+
+#: A scalar that is not simply the text between its quotes.
+_NEEDS_PARSING = lazy_regex(r"\A[|>]|\\|''|\n|\r")
+#: In place of a variable: a character that nothing means.
+_MARK = "\ue000"
+
+
+def _strip_quotes(text: str) -> str:
+    is_quoted = text[:1] in ("'", '"') and text[-1:] == text[:1] and len(text) > 1
+    return text[1:-1] if is_quoted else text
+
+
+def _interleave(texts: list[str], between: list[str]) -> str:
+    return "".join(map("".join, zip(texts, [*between, ""], strict=True)))
 
 
 class VariableUse(msgspec.Struct, frozen=True):
@@ -139,8 +155,43 @@ class Document(msgspec.Struct, eq=False, gc=False):
             if isinstance(scalar, ContainingScalar) and piece.name is not None:
                 names.setdefault((scalar.path, scalar.is_key, scalar.range), []).append(piece.name)
         for (path, is_key, place), used in names.items():
-            written = self.span(*place).text().strip().strip("\"'")
+            value = path[-1] if is_key else get(self.value, path)
+            written = self._written_text(self.span(*place), value)
             yield VariableUse(path, is_key, tuple(dict.fromkeys(used)), written)
+
+    def _written_text(self, span: Span, value: Any) -> str:
+        """The text of a scalar with its variables as they are written, without quotes and escapes.
+
+        That is what the scalar alone means with a mark in place of each variable, if it means
+        `value` with their values there; else a value has changed what is around it.
+        """
+        written, source = span.text().strip(), span.source
+        plain = _strip_quotes(written)
+        if self.format == "toml" or not _NEEDS_PARSING.search(written):
+            return plain
+        assert self.substituted_text is not None
+        shift, whole = self.window[0], self.substituted_text
+        variables = [
+            (
+                Span(source, *(shift + each for each in piece.written)),
+                whole.text[slice(*piece.became)],
+            )
+            for piece in whole.pieces
+            if span.start <= piece.written[0] + shift < span.end
+        ]
+        starts = [span.start, *(each.end for each, _ in variables)]
+        ends = [*(each.start for each, _ in variables), span.end]
+        pieces = (source.text[start:end] for start, end in zip(starts, ends, strict=True))
+        try:
+            found = load_value(self.format, _MARK.join(pieces))
+        except SyntaxProblem:
+            return plain
+        texts = found.split(_MARK) if isinstance(found, str) else []
+        if len(texts) != len(starts) or value != _interleave(
+            texts, [each for _, each in variables]
+        ):
+            return plain
+        return _interleave(texts, [each.text() for each, _ in variables])
 
     def add_paths(self, facts: list[Fact]) -> list[Fact]:
         """Add to facts about variables the paths of the values that these went into."""

@@ -200,7 +200,8 @@ def _wrap_message_text(part: Tree, path: Path, facts: list[Fact]) -> Tree:
     content = part.value.get("content", HOLE)
     if isinstance(content, str | Generated):
         part = move(part, ("content",), ("content", "text"))
-        return put(part, ("content", "type"), "text", origin=("content", "text"), how="")
+        # Not that of the text: no variable in it went into this word.
+        return put(part, ("content", "type"), "text", origin=(), how="")
     if content is HOLE:
         # The model would ask for a mapping, but what people write is text.
         facts.append(
@@ -215,11 +216,12 @@ def _wrap_message_text(part: Tree, path: Path, facts: list[Fact]) -> Tree:
 def _wrap_branch_text(part: Tree, _path: Path, _facts: list[Fact]) -> Tree:
     """Text as the content of a resource's branch becomes a list of one content item.
 
-    All that is made around the text has the origin of the text.
+    All that is made around the text has the origin of the text, but for the word `text`, which no
+    variable went into.
     """
     text = part.subtree(("content",))
     here = text.origins.here
-    item = Origins(here, below={"text": text.origins, "type": Origins(here)})
+    item = Origins(here, below={"text": text.origins, "type": Origins(part.origins.here)})
     origins = Origins(here, (Via("normalised"),), {0: item})
     made = Tree([{"type": "text", "text": text.value}], origins)
     wrapped = attach(part, ("content",), made)
