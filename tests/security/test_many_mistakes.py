@@ -74,7 +74,8 @@ def unused_comments(count: int) -> Case:
 def used_comments(count: int) -> Case:
     comment = "\N{NUMBER SIGN} equipage: ignore[unknown-field]"
     text = "".join([f"tols{number:05}: 1 {comment}\n" for number in range(count)])
-    return {"main.yaml": f"{SERVER}tools: []\n{text}"}, "unknown-field", 0
+    # Beyond the most that are looked at, the rest is counted in one.
+    return {"main.yaml": f"{SERVER}tools: []\n{text}"}, "unknown-field", 1
 
 
 def codes_of_one_comment(count: int) -> Case:

@@ -42,8 +42,8 @@ _NAME = lazy_regex(r"[A-Za-z_][A-Za-z0-9_.]*")
 _NEAR_NAME = lazy_regex(r"\s*([A-Za-z_][A-Za-z0-9_]*)(?:\.[A-Za-z0-9_.]*)?")
 #: Characters in a name that show that the variable was never closed.
 _UNCLOSED_SIGN = lazy_regex(r"[\"'{,\n]")
-#: What is put in place of the value of a variable that has none, or may not have it: the field it was meant
-#: for can be found by it, reported and left out. Outside YAML a bare word is not a value.
+#: What is put in place of a value that is missing or refused: the field it was meant for can be
+#: found by it, reported and left out. Outside YAML a bare word is not a value.
 _PLACEHOLDER = "unset"
 _BARE_PLACEHOLDER = "0"
 
