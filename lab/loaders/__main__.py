@@ -1,4 +1,4 @@
-"""The same small loader with equipage, OmegaConf, Hydra, pydantic-settings and dynaconf.
+"""One small loader with equipage, OmegaConf, Hydra, pydantic-settings and dynaconf.
 
     make loaders
 

@@ -64,7 +64,7 @@ _BOMB = "a0: &a0 [x, x, x, x, x, x, x, x, x, x]\n" + "".join(
 )
 _CYCLE = {"lib/search.yaml": "{$include: ../base.yaml}\n"}
 _ESCAPE = {**_SECRET, "base.yaml": "tools: [{$include: ../secret.yaml}]\n"}
-#: What somebody may write who is not a friend: library → changes.
+#: Files with bad intentions: sort → library → changes.
 HOSTILE: dict[str, dict[str, dict[str, str]]] = {
     "cycle": {
         **dict.fromkeys(("equipage", "omegaconf", "pydantic-settings"), _CYCLE),
