@@ -41,7 +41,7 @@ def build(value: Any, model: Any, shape: Shape, reported: tuple[str, ...] = ()) 
         return _build_by_others(value, model, shape, reported)
     # They know no holes: what they say of one, or of what is around it, may be wrong.
     holes = [path for path, each in walk(value) if each is HOLE]
-    filled = _without_holes(value)
+    filled = _replace_holes(value)
     facts = [] if filled is None else _build_by_others(filled, model, shape, reported)[2]
     return None, value, [each for each in facts if not _is_about_hole(each, holes)]
 
@@ -56,12 +56,12 @@ def _build_by_others(value: Any, model: Any, shape: Shape, reported: tuple[str, 
     return (None if facts else value), value, facts
 
 
-def _without_holes(value: Any) -> Any:
+def _replace_holes(value: Any) -> Any:
     """A value with nothing in the place of each hole."""
     if isinstance(value, dict):
-        return {key: _without_holes(each) for key, each in value.items()}
+        return {key: _replace_holes(each) for key, each in value.items()}
     if isinstance(value, list):
-        return [_without_holes(each) for each in value]
+        return [_replace_holes(each) for each in value]
     return None if value is HOLE else value
 
 
