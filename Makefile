@@ -7,7 +7,7 @@ INSTALL := tools/install.py --editable
 PIP := -m pip install --quiet --disable-pip-version-check
 # Every process would compile all of its modules if it could not keep what it compiled.
 unexport PYTHONDONTWRITEBYTECODE
-.PHONY: help demo test test-serve test-bytes test-lsp test-typing test-scale test-yaml test-pythons lint types unit cases stubs conformance bench fuzz mutants clients peers clients-under-fault conformance-suite action soak browser test-opencode comparison docs pages pins dist reproducible release clean
+.PHONY: help demo test test-serve test-bytes test-lsp test-typing test-scale test-yaml test-pythons lint types unit cases stubs conformance bench fuzz mutants clients peers clients-under-fault conformance-suite action soak browser test-opencode comparison loaders docs pages pins dist reproducible release clean
 
 help:
 	@echo "make demo                  install equipage and show one clean and one broken configuration"
@@ -24,7 +24,7 @@ help:
 	@echo "  make soak clients-under-fault conformance-suite   the test server, for ten minutes and with clients"
 	@echo "  make action dist reproducible   the GitHub Action; distributions, built twice"
 	@echo "What judges from outside (lab/README.md):"
-	@echo "  make bench [ROWS='servers linters'], clients, peers, comparison, mutants [PART='jail sandbox']"
+	@echo "  make bench [ROWS='servers linters'], clients, peers, comparison, loaders, mutants [PART='jail sandbox']"
 
 # Everything that says what is installed.
 WANTED := pyproject.toml packages/*/pyproject.toml tools/pins/*.txt
@@ -184,6 +184,10 @@ soak: $(VENV)/.ready
 # The tools people would pick instead, installed into .peers; ten minutes. Writes docs/comparison.md.
 comparison: $(VENV)/.ready
 	$(PY) lab/comparison
+
+# The same small loader with other libraries, installed into .peers; a minute. Writes docs/loaders.md.
+loaders: $(VENV)/.ready
+	$(PY) lab/loaders
 
 # The pages that are made from the code, which are kept in the repository.
 pages: $(VENV)/.ready

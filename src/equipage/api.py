@@ -6,8 +6,8 @@ Type checkers read `api.pyi`, which has one signature for each kind; `make stubs
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Hashable, Iterable, Mapping
-from typing import TYPE_CHECKING, Any, cast
+from collections.abc import Callable, Iterable, Mapping
+from typing import TYPE_CHECKING, Any, cast, get_origin
 
 import msgspec
 
@@ -21,6 +21,7 @@ from equipage.files.arguments import (
     paths_argument,
     text_argument,
     valid_path_argument,
+    wrong_argument,
 )
 from equipage.loading.format import Format, Limits
 from equipage.loading.model import is_struct
@@ -102,7 +103,7 @@ def loads(
     written = text_argument("text", text)
     named = _requested_kind(kind, model)
     if not isinstance(named, Format):
-        named = text_argument("kind", named, "the name of a kind as str")
+        named = text_argument("kind", named, "the name of a kind or a `Format`")
     request = request_of(env, options, embedded=embedded, limits=limits)
     name = "<embedded>" if embedded else "<string>"
     base = folder_argument("base_dir", base_dir)
@@ -267,16 +268,20 @@ def _format_of(kind: str | type[Any] | Format) -> Format:
     return format_named(wanted)
 
 
-def _requested_kind(kind: str | Format | None, model: type[Any] | None) -> str | Format | None:
+def _requested_kind(kind: str | Format | None, model: Any) -> str | Format | None:
     """The kind that a caller names, or whose model it names. Raises `UsageError`."""
     if model is None:
         return kind if isinstance(kind, Format) else kind_argument(kind)
     if kind is not None:
         raise UsageError("`kind` and `model` both say what to load: leave one out")
+    if isinstance(model, Format):
+        raise UsageError("`model`: expected a class; a format is given as `kind=`")
+    if not isinstance(model, type) and get_origin(model) is None:
+        raise wrong_argument("model", model, "a class")
     from equipage.models import kind_of_model
 
     found = kind_of_model(model) if hasattr(model, "__name__") else None
-    return found if found is not None else default_format(cast(Hashable, model))
+    return found if found is not None else default_format(model)
 
 
 def _require_model(loaded: Loaded[Any], model: type[Any] | None) -> Loaded[Any]:

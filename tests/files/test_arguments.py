@@ -59,7 +59,7 @@ def test_what_is_taken(act: Callable[..., object], given: tuple[Any, ...], expec
     [
         (files.text_argument, ("a", 5), "`a`: expected a str, found int"),
         (files.text_argument, ("a", None), "`a`: expected a str, found None"),
-        (files.kind_argument, (b"x",), "`kind`: expected the name of a kind as str, found bytes"),
+        (files.kind_argument, (b"x",), "`kind`: expected the name of a kind or a `Format`, found bytes"),
         (files.path_argument, ("a", 5), f"`a`: expected {PATH}, found int"),
         (files.path_argument, ("a", ""), "a is empty; write '.' for the working directory"),
         (files.valid_path_argument, ("a", "\0"), "`a`: no file can have the name '\\x00'"),

@@ -138,13 +138,21 @@ def loaded() -> equipage.Loaded[object]:
         (lambda: equipage.loads(None, kind="server"), "`text`: expected a str, found None"),  # type: ignore[arg-type]
         (
             lambda: equipage.loads("", kind=None),
-            "`kind`: expected the name of a kind as str, found None",
+            "`kind`: expected the name of a kind or a `Format`, found None",
         ),  # type: ignore[arg-type]
         (
             lambda: equipage.load("a", kind=5),
-            "`kind`: expected the name of a kind as str, found int",
+            "`kind`: expected the name of a kind or a `Format`, found int",
         ),  # type: ignore[arg-type]
-        (lambda: equipage.check(kind=5), "`kind`: expected the name of a kind as str, found int"),  # type: ignore[arg-type]
+        (lambda: equipage.load("a.yaml", 5), "`model`: expected a class, found int"),  # type: ignore[arg-type]
+        (
+            lambda: equipage.load("a.yaml", equipage.Format({})),  # type: ignore[arg-type]
+            "`model`: expected a class; a format is given as `kind=`",
+        ),
+        (
+            lambda: equipage.check(kind=5),
+            "`kind`: expected the name of a kind or a `Format`, found int",
+        ),  # type: ignore[arg-type]
         (lambda: equipage.load("a", env={"A": 5}), r"`env\['A'\]`: expected a str, found int"),  # type: ignore[dict-item]
         (
             lambda: equipage.load("a", env=["A"]),

@@ -400,6 +400,9 @@ def raises(_app: App) -> None:
     raise KeyError("secret")
 
 
+RAISED_IN = raises.__code__.co_firstlineno + 1
+
+
 def stops_half_way(_app: App) -> Iterator[str]:
     yield "the first"
     raise KeyError("secret")
@@ -430,12 +433,12 @@ def yields_numbers(_app: App) -> list[int]:
     [
         (never_ends, "the rule `never_ends` took more than 0.2 seconds"),
         (finds_too_much, "the rule `finds_too_much` found more than 1,000 problems"),
-        (raises, "the rule `raises` raised KeyError"),
+        (raises, f"the rule `raises` raised KeyError in line {RAISED_IN} of test_own_formats.py"),
         (stops_half_way, "the rule `stops_half_way` raised KeyError"),
         (quits, "the rule `quits` raised SystemExit"),
         (has_odd_code, "the rule `has_odd_code` gave a problem whose code is not a name in kebab"),
         (has_odd_severity, "the rule `has_odd_severity` gave a problem whose severity is not"),
-        (has_odd_path, "the rule `has_odd_path` gave a problem whose path is none"),
+        (has_odd_path, "the rule `has_odd_path` gave a problem at `na me..`, which cannot"),
         (yields_numbers, "the rule `yields_numbers` gave int in place of a problem or a sentence"),
     ],
 )
@@ -804,6 +807,35 @@ def test_a_class_of_pydantic_inside_another_class_is_refused() -> None:
     assert loaded.to_dict() == {"name": "a"}
     with pytest.raises(LoadError, match="`other` is not a field of `inner`"):
         equipage.loads("{name: a, other: 1}", Inner)
+
+
+@pytest.mark.parametrize("sort", ["pydantic", "schema"])
+def test_what_cannot_be_had_hides_no_other_mistake(sort: str) -> None:
+    """What validates on its own knows no holes; a variable without a value leaves one."""
+    model: Any = {
+        "properties": {
+            "name": {"type": "string"},
+            "size": {"type": "integer"},
+            "parts": {"items": {"type": "string"}},
+        },
+        "required": ["name", "size", "more"],
+    }
+    if sort == "pydantic":
+        pydantic = pytest.importorskip("pydantic")
+        fields = {"name": (str, ...), "size": (int, ...), "parts": (list[str], ...)}
+        model = pydantic.create_model("Model", **fields, more=(int, ...))
+    text = "{name: '${NOT}', size: big, parts: ['${NOT}', 5]}"
+    with pytest.raises(LoadError) as raised:
+        Format(model, "model").loads(text, env={})
+    found = [(each.code, each.path) for each in raised.value.errors]
+    refused = "model-refused" if sort == "pydantic" else "schema-mismatch"
+    assert sorted(found) == sorted(
+        [
+            *(("env-missing", path) for path in ("name", "parts[0]")),
+            ("missing-field", ""),
+            *((refused, path) for path in ("size", "parts[1]")),
+        ]
+    )
 
 
 def test_models_of_attrs() -> None:

@@ -44,7 +44,9 @@ def text_argument(argument: str, value: object, expected: str = "a str") -> str:
 
 def kind_argument(value: object) -> str | None:
     """The name of a kind, None to recognise it. Raises `UsageError`."""
-    return None if value is None else text_argument("kind", value, "the name of a kind as str")
+    return (
+        None if value is None else text_argument("kind", value, "the name of a kind or a `Format`")
+    )
 
 
 def path_argument(argument: str, value: object) -> str:

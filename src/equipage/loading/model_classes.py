@@ -21,7 +21,7 @@ from msgspec import inspect as types
 
 from equipage.core import codes
 from equipage.core.diagnostics import Change, Fact, Remedy, Shown, UsageError
-from equipage.core.path import ROOT, Path, get
+from equipage.core.path import HOLE, ROOT, Path, get, walk
 from equipage.core.text import Guesses, nearest
 from equipage.loading import model as structs
 from equipage.loading.format import By, Format, Layer, Renamed
@@ -35,23 +35,45 @@ _Built = tuple[Any, Any, list[Fact]]
 
 def build(value: Any, model: Any, shape: Shape, reported: tuple[str, ...] = ()) -> _Built:
     """As `model.build`, for a model of any sort."""
-    if isinstance(model, Mapping):
-        return _build_by_schema(value, model)
-    if not is_pydantic(model):
+    if not isinstance(model, Mapping) and not is_pydantic(model):
         return structs.build(value, model, shape, reported=reported)
-    if has_holes(value):
-        return None, value, []  # what left the hole has been reported
-    return _build_pydantic(value, model, shape, reported)
+    if not has_holes(value):
+        return _build_by_others(value, model, shape, reported)
+    # They know no holes: what they say of one, or of what is around it, may be wrong.
+    holes = [path for path, each in walk(value) if each is HOLE]
+    filled = _replace_holes(value)
+    facts = [] if filled is None else _build_by_others(filled, model, shape, reported)[2]
+    return None, value, [each for each in facts if not _is_about_hole(each, holes)]
 
 
-def _build_by_schema(value: Any, schema: Mapping[str, Any]) -> _Built:
-    """Plain data, if it fits a JSON Schema."""
-    if has_holes(value):
-        return None, value, []
+def _build_by_others(value: Any, model: Any, shape: Shape, reported: tuple[str, ...]) -> _Built:
+    """Build with what validates on its own: a JSON Schema or pydantic."""
+    if not isinstance(model, Mapping):
+        return _build_pydantic(value, model, shape, reported)
     from equipage.loading.schema_models import match_schema  # slow to import
 
-    facts = match_schema(value, schema)
+    facts = match_schema(value, model)
     return (None if facts else value), value, facts
+
+
+def _replace_holes(value: Any) -> Any:
+    """A value with nothing in the place of each hole."""
+    if isinstance(value, dict):
+        return {key: _replace_holes(each) for key, each in value.items()}
+    if isinstance(value, list):
+        return [_replace_holes(each) for each in value]
+    return None if value is HOLE else value
+
+
+def _is_about_hole(fact: Fact, holes: Iterable[Path]) -> bool:
+    """Whether a fact is about a hole, about what is below it, or about a whole that has one."""
+    for each in holes:
+        if fact.path[: len(each)] == each:
+            return True
+        # A field that is missing beside the hole is missing.
+        if each[: len(fact.path)] == fact.path and fact.code != codes.MISSING_FIELD:
+            return True
+    return False
 
 
 def is_pydantic(model: Any) -> bool:

@@ -7,8 +7,10 @@ much or takes too long becomes a finding itself.
 from __future__ import annotations
 
 import ctypes
+import os
 import re
 import threading
+import traceback
 from collections.abc import Iterable, Iterator
 from itertools import islice
 from typing import Any
@@ -52,7 +54,7 @@ def facts_of_rules(config: Any, rules: Iterable[Rule[Any]]) -> Iterator[Fact]:
         except MemoryError:
             raise
         except (Exception, SystemExit) as error:
-            failure = f"raised {type(error).__name__}"
+            failure = f"raised {type(error).__name__}{_place_in(rule, error)}"
         if len(problems) > MAX_PROBLEMS:
             failure = f"found more than {MAX_PROBLEMS:,} problems"
         for each in problems[:MAX_PROBLEMS]:
@@ -62,6 +64,14 @@ def facts_of_rules(config: Any, rules: Iterable[Rule[Any]]) -> Iterator[Fact]:
                 yield _fact(each)
         if failure is not None:
             yield _failure(name, failure)
+
+
+def _place_in(rule: Rule[Any], error: BaseException) -> str:
+    """Where in its own file a rule raised; empty if that is not known."""
+    file: str = getattr(getattr(rule, "__code__", None), "co_filename", "")
+    frames = traceback.walk_tb(error.__traceback__)
+    lines = [line for frame, line in frames if frame.f_code.co_filename == file]
+    return f" in line {lines[-1]} of {os.path.basename(file)}" if lines else ""
 
 
 def _run(rule: Rule[Any], config: Any, problems: list[Problem | str]) -> None:
@@ -106,7 +116,7 @@ def _oddity(given: Any) -> str | None:
     try:
         _path_of(given.path)
     except (PathSyntaxError, TypeError):
-        return "gave a problem whose path is none"
+        return f"gave a problem at `{given.path}`, which cannot be read as a path"
     return None
 
 
