@@ -14,7 +14,7 @@ from contextlib import suppress
 from functools import cache
 from itertools import islice
 from pathlib import PurePath
-from typing import Any, Final, NoReturn, Self, cast
+from typing import Any, Final, NoReturn, Self, TypeVar, cast
 
 import msgspec
 from msgspec.structs import force_setattr
@@ -23,6 +23,7 @@ _CONTAINERS: frozenset[type] = frozenset({dict, list})
 _ATOMS: frozenset[type] = frozenset({str, int, float, bool, type(None)})
 _MODEL_TYPES = (msgspec.Struct, tuple)
 _NO_DEFAULT: Final[Any] = object()
+_Model = TypeVar("_Model")
 
 _FIRST_USE_LOCK = allocate_lock()
 _PREPARED_MODELS: set[Any] = set()  #: the models whose tables msgspec has built
@@ -35,9 +36,14 @@ def convert(value: Any, model: Any) -> Any:
     a second thread that meets them half filled crashes the interpreter. So the first use of every
     model happens alone. Any value builds all tables, also one that does not fit.
     """
+    return msgspec.convert(value, prepare(model), dec_hook=_make_path, str_keys=True)
+
+
+def prepare(model: _Model) -> _Model:
+    """Return the model with its tables built, as `msgspec.inspect` and schemas need them, too."""
     if model not in _PREPARED_MODELS:
         _prepare(model)
-    return msgspec.convert(value, model, dec_hook=_make_path, str_keys=True)
+    return model
 
 
 def _make_path(cls: type[Any], value: Any) -> Any:
@@ -309,7 +315,7 @@ def _fields_of_class(cls: Hashable) -> tuple[tuple[str, Any], ...]:
     from msgspec import inspect as types
 
     found = []
-    for field in types.type_info(cls).fields:  # type: ignore[attr-defined]
+    for field in types.type_info(prepare(cls)).fields:  # type: ignore[attr-defined]
         default = _NO_DEFAULT if field.required else field.default
         if field.default_factory is not msgspec.NODEFAULT:
             default = _made_by(field.default_factory)

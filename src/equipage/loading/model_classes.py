@@ -21,6 +21,7 @@ from msgspec import inspect as types
 
 from equipage.core import codes
 from equipage.core.diagnostics import Change, Fact, Remedy, Shown, UsageError
+from equipage.core.frozen import prepare
 from equipage.core.path import HOLE, ROOT, Path, get, walk
 from equipage.core.text import Guesses, nearest
 from equipage.loading import model as structs
@@ -167,7 +168,7 @@ def schema_of(kind: Format) -> Mapping[str, Any]:
         return kind.model
     if is_pydantic(kind.model):
         return pydantic_schema(kind.model)
-    schema, definitions = msgspec.json.schema_components([kind.model])
+    schema, definitions = msgspec.json.schema_components([prepare(kind.model)])
     return {**schema[0], "$defs": definitions, "components": definitions}
 
 

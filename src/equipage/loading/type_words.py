@@ -14,12 +14,13 @@ from typing import Any
 from msgspec import inspect as types
 
 from equipage.core.diagnostics import Change, Remedy
+from equipage.core.frozen import prepare
 from equipage.core.path import Path
 
 #: The type information of a model or of any other type, cached: computing it walks every class of
 #: a model, which takes longer than loading a small file. The lambda delays the lookup, because the
 #: command imports `msgspec.inspect` lazily.
-type_info: Callable[[Any], types.Type] = cache(lambda model: types.type_info(model))
+type_info: Callable[[Any], types.Type] = cache(lambda model: types.type_info(prepare(model)))
 
 #: Classes that take any key, as far as msgspec is concerned.
 OPEN_TYPES = types.DataclassType | types.TypedDictType

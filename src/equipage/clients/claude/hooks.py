@@ -19,6 +19,7 @@ from equipage.clients.claude import permissions
 from equipage.clients.tables.claude import TOOLS
 from equipage.core import codes as core_codes
 from equipage.core.diagnostics import Fact, Shown
+from equipage.core.frozen import convert
 from equipage.core.path import Path
 from equipage.core.text import lazy_regex, nearest
 from equipage.loading.session import Session
@@ -252,7 +253,7 @@ def _unloadable_reason(handler: dict[str, Any], kind: Any) -> str | None:
 
 def _fits(value: Any, wanted: Any) -> bool:
     try:
-        msgspec.convert(value, wanted)
+        convert(value, wanted)
     except msgspec.ValidationError:
         return False
     return True

@@ -30,6 +30,7 @@ from equipage.clients.mcp import (
 )
 from equipage.core import codes as core_codes
 from equipage.core.diagnostics import Change, Fact, Remedy, Severity, Shown
+from equipage.core.frozen import prepare
 from equipage.core.path import HOLE, ROOT, Path, get, table_at
 from equipage.core.source import Source
 from equipage.core.text import Guesses, nearest
@@ -452,7 +453,7 @@ def author_schema(dialect: Dialect, schema: dict[str, Any]) -> dict[str, Any]:
         (field.name, field.type | None, msgspec.field(default=None)) for field in dialect.fields
     ]
     (reference, asked), definitions = msgspec.json.schema_components(
-        [msgspec.defstruct("Server", fields), McpInput], ref_template="#/$defs/{name}"
+        [msgspec.defstruct("Server", fields), prepare(McpInput)], ref_template="#/$defs/{name}"
     )
     for field in dialect.fields:
         slot = definitions["Server"]["properties"][field.name]
