@@ -33,8 +33,7 @@ from equipage.cli import main
 from equipage.core.diagnostics import Diagnostic
 from equipage.files import System
 from equipage.files.disk import Disk
-from equipage.loading.outcome import Outcome
-from equipage.loading.pipeline import load_path
+from equipage.loading.pipeline import Outcome, load_path
 from equipage.loading.session import Request, Run
 from equipage.project.registry import format_named
 from equipage.workspace import Workspace

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, cast, get_origin
 import msgspec
 
 from equipage.core.diagnostics import LoadError, UsageError
-from equipage.files.arguments import (
+from equipage.files import (
     contents_argument,
     folder_argument,
     kind_argument,

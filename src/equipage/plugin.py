@@ -57,7 +57,7 @@ if TYPE_CHECKING:
         Together,
     )
     from equipage.loading.model import Shape
-    from equipage.loading.outcome import Outcome
+    from equipage.loading.pipeline import Outcome
     from equipage.loading.session import Request, Session
     from equipage.loading.tree import Origin, Origins, Tree, Via, graft, merge, move, put, remove
     from equipage.syntax.document import Document
@@ -78,7 +78,7 @@ _HOMES = {
     "loading.format": "YAML_ONLY Check Format Item LayerFolder Layering "
     "Limits NoOptions Offer Presentation Reading Sensitive Together",
     "loading.model": "Shape",
-    "loading.outcome": "Outcome",
+    "loading.pipeline": "Outcome",
     "loading.session": "Request Session",
     "loading.tree": "Origin Origins Tree Via graft merge move put remove",
     "syntax.document": "Document",

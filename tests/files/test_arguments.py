@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
+from equipage import files
 from equipage.core.diagnostics import UsageError
-from equipage.files import arguments as files
 from equipage.files.disk import process_variables
 
 PATH = "a path as str or os.PathLike[str]"

@@ -8,8 +8,7 @@ from pathlib import Path
 import pytest
 
 from equipage.core.diagnostics import UsageError
-from equipage.files import leads_to_folder
-from equipage.files.arguments import folder_argument, folders_argument
+from equipage.files import folder_argument, folders_argument, leads_to_folder
 from equipage.files.disk import Disk
 
 DISK = Disk()

@@ -19,8 +19,7 @@ from equipage.core.frozen import FrozenDict, FrozenList
 from equipage.core.path import walk
 from equipage.core.source import Span
 from equipage.files.memory import Memory
-from equipage.loading.outcome import Outcome
-from equipage.loading.pipeline import load_text
+from equipage.loading.pipeline import Outcome, load_text
 from equipage.loading.session import Request
 from equipage.project.registry import format_named
 from equipage.render import json as json_render

@@ -22,8 +22,7 @@ from equipage.clients.tables.conventions import CONVENTIONS
 from equipage.loading.editor_schema import VARIABLE, accept, schema_for
 from equipage.loading.format import Format, Reading
 from equipage.loading.model import Shape, build
-from equipage.loading.outcome import Outcome
-from equipage.loading.pipeline import load_text
+from equipage.loading.pipeline import Outcome, load_text
 from equipage.loading.session import Request
 from equipage.project.registry import built_in_kinds, format_named
 from equipage.syntax import SyntaxProblem

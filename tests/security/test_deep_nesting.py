@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from clock import SLACK, Clock
-from equipage.loading.outcome import Outcome
+from equipage.loading.pipeline import Outcome
 from lab import in_small_thread
 
 from . import world

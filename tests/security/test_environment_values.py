@@ -9,7 +9,7 @@ import pytest
 
 import equipage
 from clock import SLACK, Clock
-from equipage.loading.outcome import Outcome
+from equipage.loading.pipeline import Outcome
 from equipage.render import json as json_render
 from equipage.render import text as text_render
 from equipage.syntax.variables import substitute

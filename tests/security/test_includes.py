@@ -9,7 +9,7 @@ import pytest
 import lab
 from clock import SLACK, Clock
 from equipage.directives import include
-from equipage.loading.outcome import Outcome
+from equipage.loading.pipeline import Outcome
 from lab import repository
 
 from . import world

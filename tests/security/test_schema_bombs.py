@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from clock import SLACK, Clock
-from equipage.loading.outcome import Outcome
+from equipage.loading.pipeline import Outcome
 
 from . import world
 from .world import load

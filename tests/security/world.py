@@ -11,7 +11,7 @@ from typing import Any
 import equipage
 import lab
 from equipage.core.diagnostics import Diagnostic
-from equipage.loading.outcome import Outcome
+from equipage.loading.pipeline import Outcome
 from lab import SOURCES, TESTS, Result, environment, python, repository, write
 
 CANARY = "c4n4ry-outside-the-walls"

@@ -219,7 +219,7 @@ def _report_failure(error: Exception, output: Output) -> int:
     """
     from equipage.core.diagnostics import UsageError
     from equipage.core.text import describe_exception
-    from equipage.files.disk import working_directory
+    from equipage.files import working_directory
 
     try:
         working_directory()

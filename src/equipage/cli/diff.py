@@ -32,7 +32,7 @@ from equipage.core.text import visible, visible_at_line_start
 from equipage.effect.reach import Difference, differences
 from equipage.files import System
 from equipage.files.git import NoRevision, Revision, is_revision
-from equipage.loading.outcome import Outcome
+from equipage.loading.pipeline import Outcome
 from equipage.loading.result import Loaded, Paths
 from equipage.loading.session import Request
 from equipage.project.settings import project_of

@@ -13,12 +13,11 @@ from equipage.cli.output import Output
 from equipage.core.diagnostics import LoadError, UsageError
 from equipage.core.path import Path, PathSyntaxError, parse_path
 from equipage.core.text import nearest
-from equipage.files import MAX_BYTES
+from equipage.files import MAX_BYTES, config_home
 from equipage.files.disk import Disk
 from equipage.files.reading import read_file
 from equipage.files.sandbox import FileProblem
-from equipage.loading.merging import config_home
-from equipage.loading.outcome import Outcome
+from equipage.loading.pipeline import Outcome
 from equipage.loading.session import Request
 from equipage.project.registry import format_named, rules_named
 from equipage.project.settings import NO_LAYERS_MESSAGE, load_in_project

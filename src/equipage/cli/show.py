@@ -25,7 +25,7 @@ from equipage.core.diagnostics import UsageError
 from equipage.core.path import ROOT, Path, format_path, get, walk
 from equipage.core.source import Span
 from equipage.core.text import visible, visible_at_line_start
-from equipage.loading.outcome import Outcome
+from equipage.loading.pipeline import Outcome
 from equipage.loading.result import (
     Explanation,
     Loaded,

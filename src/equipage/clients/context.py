@@ -18,7 +18,7 @@ from equipage.clients.instructions import MAX_CLAUDE_CHARACTERS, MAX_CODEX_BYTES
 from equipage.core.path import Path
 from equipage.core.text import lazy_regex
 from equipage.files import System
-from equipage.loading.outcome import Outcome
+from equipage.loading.pipeline import Outcome
 from equipage.loading.session import Session
 
 #: In each folder, of each row the files of its first alternative that has any.

@@ -36,7 +36,7 @@ from equipage.clients.tables.conventions import CONVENTIONS
 from equipage.core.path import ROOT, Path, get, walk
 from equipage.formats.defect.settings import DEFAULT_SANDBOX, SANDBOXES
 from equipage.loading.format import Format, Sensitive
-from equipage.loading.outcome import Outcome
+from equipage.loading.pipeline import Outcome
 
 #: Findings about the policy of a project.
 _POLICY_CODES = ("policy-forbids", "policy-not-pinned")

@@ -44,7 +44,7 @@ from equipage.syntax.document import Syntax
 from equipage.syntax.header import CLOSED_ANYWHERE, CLOSED_AT_LINE_START, CONVENTION, Grammar
 
 if TYPE_CHECKING:
-    from equipage.loading.outcome import Outcome
+    from equipage.loading.pipeline import Outcome
 
 
 _FORMATS: dict[str, dict[str, Syntax]] = {

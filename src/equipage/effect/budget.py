@@ -36,7 +36,7 @@ from equipage.clients.tables.conventions import CONVENTIONS
 from equipage.core.path import get
 from equipage.core.text import lazy_regex, split_lines
 from equipage.loading.header import body_of
-from equipage.loading.outcome import Outcome
+from equipage.loading.pipeline import Outcome
 from equipage.loading.session import Session
 from equipage.workspace.load import FileLoad
 

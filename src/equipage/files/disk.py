@@ -11,8 +11,7 @@ from operator import attrgetter
 
 import msgspec
 
-from equipage.core.diagnostics import UsageError
-from equipage.files import MAX_BYTES, Entry, Stamp, System, leads_to_folder
+from equipage.files import MAX_BYTES, Entry, Stamp, System, leads_to_folder, working_directory
 from equipage.files.sandbox import (
     OPEN_FLAGS,
     Descriptor,
@@ -142,16 +141,6 @@ class Disk(System):
 
     def is_link(self, path: str) -> bool:
         return os.path.islink(path)
-
-
-def working_directory() -> str:
-    """The folder that relative paths start at. Raises `UsageError` if it was removed."""
-    try:
-        return os.getcwd()
-    except OSError as error:
-        raise UsageError(
-            f"there is no working directory: {error.strerror}; change to a folder that exists"
-        ) from None
 
 
 def process_variables() -> dict[str, str]:

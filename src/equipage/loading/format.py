@@ -18,7 +18,7 @@ from equipage.core import codes as core_codes
 from equipage.core.diagnostics import Change, Code, Fact, Severity
 from equipage.core.path import ROOT, Path, matches_path, path_pattern
 from equipage.core.source import Source
-from equipage.files.arguments import wrong_argument
+from equipage.files import wrong_argument
 from equipage.loading.model import Shape
 from equipage.loading.tree import Tree
 from equipage.syntax.document import Document, Syntax
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
         LoadsOptions,
         WatchOptions,
     )
-    from equipage.loading.outcome import Outcome
+    from equipage.loading.pipeline import Outcome
     from equipage.loading.result import Loaded
     from equipage.loading.session import Request, Session
     from equipage.workspace.report import Report

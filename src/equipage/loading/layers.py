@@ -26,14 +26,11 @@ from equipage.core.codes import VARIABLE_IGNORED
 from equipage.core.diagnostics import Code, Diagnostic, Fact, LoadError, UsageError
 from equipage.core.source import Source
 from equipage.files import Entry as FolderEntry
-from equipage.files import System
-from equipage.files.arguments import folder_argument, wrong_argument
+from equipage.files import System, config_home, folder_argument, wrong_argument
 from equipage.files.disk import Disk
 from equipage.loading.findings import merge_duplicates
 from equipage.loading.format import Format, LayerFolder
-from equipage.loading.merging import config_home
-from equipage.loading.outcome import Outcome, place_without_outcome
-from equipage.loading.pipeline import findings_about_sets, load_path
+from equipage.loading.pipeline import Outcome, findings_about_sets, load_path, place_without_outcome
 from equipage.loading.result import Loaded
 from equipage.loading.session import Request
 

@@ -18,7 +18,7 @@ from equipage.core import codes
 from equipage.core.diagnostics import Change, Fact, Remedy, Shown
 from equipage.core.path import HOLE, Path, get, matches_path, path_pattern, walk
 from equipage.core.source import Source, Span
-from equipage.files.arguments import text_argument
+from equipage.files import config_home
 from equipage.files.sandbox import FileProblem, PathPolicy
 from equipage.loading.format import By, Format, Layer, Renamed
 from equipage.loading.session import Session, syntax_of
@@ -121,31 +121,6 @@ def _folder_of(layer: Layer, session: Session) -> str | None:
     if layer.at == "project":
         return session.root
     return config_home(session.env)
-
-
-def config_home(env: Mapping[str, str], ignored: list[str] | None = None) -> str | None:
-    """The folder of the user's configuration: `$XDG_CONFIG_HOME`, else `.config` in `$HOME`.
-
-    `ignored` collects the names of variables that are not used: those without an absolute path.
-    """
-    ignored = [] if ignored is None else ignored
-    home = absolute_variable("XDG_CONFIG_HOME", env, ignored)
-    if home is not None:
-        return home
-    home = absolute_variable("HOME", env, ignored)
-    return None if home is None else os.path.join(home, ".config")
-
-
-def absolute_variable(name: str, env: Mapping[str, str], ignored: list[str]) -> str | None:
-    """The value of a variable that holds an absolute path which is text."""
-    value = text_argument(f"env[{name!r}]", env.get(name, ""))
-    # Bytes that are not text come as lone surrogates; a NUL ends a name for the system.
-    is_text = not any(letter == "\0" or "\ud800" <= letter <= "\udfff" for letter in value)
-    if os.path.isabs(value) and is_text:
-        return value
-    if value:
-        ignored.append(name)
-    return None
 
 
 # How values are merged.

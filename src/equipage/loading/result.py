@@ -13,7 +13,7 @@ from equipage.core.frozen import freeze_plain, names_of_fields, omit_defaults, p
 from equipage.core.path import ROOT, Path, PathSyntaxError, format_path, get, parse_path
 from equipage.core.source import Source, Span
 from equipage.core.text import nearest, visible
-from equipage.files.arguments import wrong_argument
+from equipage.files import wrong_argument
 from equipage.loading.tree import MADE_ABSOLUTE, Origin, Provenance, Tree, locate_all
 from equipage.loading.wording import (
     Spelling,
@@ -26,7 +26,7 @@ from equipage.loading.wording import (
 from equipage.syntax.document import Document
 
 if TYPE_CHECKING:
-    from equipage.loading.outcome import Outcome
+    from equipage.loading.pipeline import Outcome
 
 C = TypeVar("C")
 

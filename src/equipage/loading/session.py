@@ -25,8 +25,8 @@ from equipage.core.diagnostics import (
 from equipage.core.frozen import convert
 from equipage.core.source import Source, Span
 from equipage.core.text import Guesses, nearest
-from equipage.files import System
-from equipage.files.arguments import (
+from equipage.files import (
+    System,
     folders_argument,
     number_argument,
     variables_argument,

@@ -19,7 +19,7 @@ from equipage.loading.tree import Tree
 from equipage.syntax.suspicious import find_secrets, mixed_scripts
 
 if TYPE_CHECKING:
-    from equipage.loading.outcome import Outcome
+    from equipage.loading.pipeline import Outcome
     from equipage.loading.session import Session
 
 

@@ -22,7 +22,7 @@ from equipage.files.memory import Overlay
 from equipage.files.sandbox import real_path
 from equipage.files.walking import enters_all_folders
 from equipage.loading.format import Format
-from equipage.loading.outcome import Outcome
+from equipage.loading.pipeline import Outcome
 from equipage.loading.result import Loaded
 from equipage.loading.session import Request
 from equipage.loading.tree import Origins, Tree

@@ -31,7 +31,7 @@ from equipage.formats.server.grammar import (
     find_places,
     phase_items,
 )
-from equipage.loading.outcome import Outcome
+from equipage.loading.pipeline import Outcome
 from equipage.loading.tree import Origin, Tree, locate_all
 from equipage.lsp import protocol
 from equipage.lsp.documents import Context, Opened, Workspace, context_of

@@ -38,8 +38,7 @@ from equipage.files import is_below
 from equipage.files.sandbox import FileProblem
 from equipage.loading.format import Format, Reading
 from equipage.loading.model import Shape
-from equipage.loading.outcome import Outcome
-from equipage.loading.pipeline import load_path
+from equipage.loading.pipeline import Outcome, load_path
 from equipage.loading.project_root import (
     OWN_FILE,
     SHARED_FILE,

@@ -30,7 +30,7 @@ from equipage.files.sandbox import FileProblem, PathPolicy
 from equipage.files.walking import is_ignored
 from equipage.formats.toolpack.model import Toolpack
 from equipage.loading.findings import finding
-from equipage.loading.outcome import Outcome
+from equipage.loading.pipeline import Outcome
 from equipage.loading.result import canonical_json
 
 #: The most files that the code of one tool may have.

@@ -36,7 +36,7 @@ from equipage.effect.reach import reach_of_part
 from equipage.files import System, is_below, parents_of
 from equipage.files.disk import TooManyFiles, hash_files_below
 from equipage.files.sandbox import real_path
-from equipage.loading.outcome import Outcome
+from equipage.loading.pipeline import Outcome
 from equipage.loading.project_root import SHARED_FILE
 from equipage.loading.result import CANONICAL_VERSION, canonical_json, portable_data
 from equipage.loading.session import Request, Run

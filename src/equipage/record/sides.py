@@ -28,7 +28,7 @@ from equipage.core import codes
 from equipage.core.diagnostics import Diagnostic
 from equipage.effect.reach import Difference, differences, reach_of_part
 from equipage.files import System, is_below
-from equipage.loading.outcome import Outcome
+from equipage.loading.pipeline import Outcome
 from equipage.loading.session import Run
 from equipage.project.settings import load_settings, projects_of
 from equipage.workspace import Workspace

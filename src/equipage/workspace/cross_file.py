@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING
 from equipage.core.diagnostics import Diagnostic, UsageError
 from equipage.files.walking import is_ignored
 from equipage.loading.format import Format, Offer
-from equipage.loading.outcome import Outcome, findings_by_load, place_without_outcome
-from equipage.loading.pipeline import load_path
+from equipage.loading.pipeline import Outcome, findings_by_load, load_path, place_without_outcome
 from equipage.loading.session import Run
 from equipage.project.registry import format_named
 from equipage.project.settings import NO_LAYERS_MESSAGE, project_of

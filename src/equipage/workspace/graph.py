@@ -19,7 +19,7 @@ from equipage.clients.tables.conventions import CONVENTIONS
 from equipage.directives.codes import FILE_NOT_FOUND, INCLUDE_NOT_FOUND
 from equipage.files.walking import walk_files
 from equipage.loading.format import Format, Item
-from equipage.loading.outcome import Outcome
+from equipage.loading.pipeline import Outcome
 from equipage.loading.result import Paths
 from equipage.loading.session import Request
 from equipage.loading.tree import Origin, Origins, Via

@@ -15,8 +15,7 @@ from equipage.files import System, is_below
 from equipage.files.reading import Files
 from equipage.files.recording import Record
 from equipage.loading.format import Format, Offer
-from equipage.loading.outcome import Outcome
-from equipage.loading.pipeline import load_path
+from equipage.loading.pipeline import Outcome, load_path
 from equipage.loading.session import Request, Run
 from equipage.project.recognise import Recognised, recognise, unrecognised_finding
 from equipage.project.registry import format_named, is_convention, may_be

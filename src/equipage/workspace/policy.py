@@ -15,7 +15,7 @@ from equipage.clients.launchers import launches_in
 from equipage.core import codes
 from equipage.core.diagnostics import Diagnostic, Fact, Shown
 from equipage.core.path import Path, get
-from equipage.loading.outcome import Outcome, place_in_outcome
+from equipage.loading.pipeline import Outcome, place_in_outcome
 
 #: The lists of a policy → the sort of things that each is about.
 SORTS_BY_LIST = {

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 import lab
-from equipage.loading.outcome import Outcome
+from equipage.loading.pipeline import Outcome
 
 PROBES = lab.probes("blueprint")
 

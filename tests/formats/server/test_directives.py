@@ -9,8 +9,7 @@ import pytest
 import equipage
 from equipage.core.diagnostics import LoadError
 from equipage.files.memory import Memory
-from equipage.loading.outcome import Outcome
-from equipage.loading.pipeline import load_path
+from equipage.loading.pipeline import Outcome, load_path
 from equipage.loading.session import Request
 from equipage.project.registry import format_named
 from lab import write_file

@@ -9,7 +9,7 @@ import pytest
 import lab
 from clock import SLACK, Clock
 from equipage.files.memory import Memory
-from equipage.loading.outcome import Outcome
+from equipage.loading.pipeline import Outcome
 
 TOOL = """\
 tool: {name: t%d, description: d, inputSchema: {type: object, properties: {a: {type: number}}}}

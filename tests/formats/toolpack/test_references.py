@@ -17,8 +17,7 @@ import equipage
 from clock import promised
 from equipage.formats.toolpack import FORMAT
 from equipage.formats.toolpack.loader import ToolpackLoader
-from equipage.loading.outcome import Outcome
-from equipage.loading.pipeline import load_path
+from equipage.loading.pipeline import Outcome, load_path
 from equipage.loading.session import Request
 from formats.toolpack.making import pack
 from lab import load, repository, tries

@@ -14,7 +14,7 @@ from types import TracebackType
 from typing import Any, Self, TypeVar
 
 from equipage.core.diagnostics import EquipageError, UsageError
-from equipage.files.arguments import folders_argument
+from equipage.files import folders_argument
 from equipage.formats.toolpack.model import Toolpack
 from equipage_serve.confinement import LEVELS, Level, Unservable
 from equipage_serve.engine import Engine

@@ -14,8 +14,7 @@ import msgspec
 
 from equipage.core.diagnostics import Diagnostic, LoadError
 from equipage.formats.toolpack.model import Toolpack
-from equipage.loading.outcome import Outcome
-from equipage.loading.pipeline import findings_about_sets
+from equipage.loading.pipeline import Outcome, findings_about_sets
 from equipage.loading.result import canonical_json
 from equipage.loading.session import Request
 from equipage.workspace import Workspace

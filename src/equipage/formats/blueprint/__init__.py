@@ -18,8 +18,7 @@ from equipage.core import codes as core_codes
 from equipage.core.diagnostics import LoadError, UsageError
 from equipage.core.frozen import MAX_ADDED_NODES, is_deeper_than, levels, outweighs, plain_data
 from equipage.core.text import lazy_regex
-from equipage.files import display_name
-from equipage.files.arguments import folder_argument, folders_argument
+from equipage.files import display_name, folder_argument, folders_argument
 from equipage.formats.blueprint import codes, rules, rules_agents, rules_flow
 from equipage.formats.blueprint.agent import AGENT_MD_KEY, FILE, ReferenceContext, expand_references
 from equipage.formats.blueprint.model import AGENT_KINDS, DEFAULT_KIND, AgentKind, Blueprint

@@ -22,8 +22,13 @@ from equipage.core import codes as core_codes
 from equipage.core.codes import VARIABLE_IGNORED
 from equipage.core.diagnostics import Label, LoadError
 from equipage.core.text import lazy_regex
-from equipage.files import is_below, is_possible_path
-from equipage.files.arguments import folder_argument, text_argument, wrong_argument
+from equipage.files import (
+    folder_argument,
+    is_below,
+    is_possible_path,
+    text_argument,
+    wrong_argument,
+)
 from equipage.formats.defect import codes, hooks, mcp
 from equipage.formats.defect.hooks import PROJECT_LAYERS, Layer
 from equipage.formats.defect.mcp import STRICT_MCP_JSON

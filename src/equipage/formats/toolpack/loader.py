@@ -23,7 +23,7 @@ import msgspec
 from equipage.core import codes as core_codes
 from equipage.core.diagnostics import LoadError
 from equipage.core.text import visible
-from equipage.files.arguments import expand_home, folders_argument, path_argument
+from equipage.files import expand_home, folders_argument, path_argument
 from equipage.formats.toolpack import FORMAT
 from equipage.formats.toolpack.model import Toolpack
 from equipage.formats.toolpack.rules import SUFFIX, file_name_problem, group_key, path_in_camel_case

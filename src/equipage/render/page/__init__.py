@@ -31,7 +31,7 @@ from equipage.core.text import lazy_regex, visible
 from equipage.effect.budget import Measure, budget_of
 from equipage.effect.reach import Answer, Matrix, add_inherited, matrices
 from equipage.files import System
-from equipage.loading.outcome import Outcome
+from equipage.loading.pipeline import Outcome
 from equipage.loading.project_root import project_of_folder
 from equipage.loading.result import Explanation, Paths, Setting
 from equipage.loading.session import Request
