@@ -235,7 +235,6 @@ BESIDE_PLUGIN = {
     "equipage.loading.project_root": "where the library of a server may be",
     "equipage.loading.result": "digests and results of the loaders of the seeds",
     "equipage.loading.session": "options and syntaxes by hand",
-    "equipage.loading.shared": "parts that the formats of seeds and clients share",
     "equipage.loading.tree": "rarer ways to change a tree",
     "equipage.loading.type_words": "nodes of a blueprint, described by their types",
     "equipage.schemas.checking": "schemas in the middle of a server",

@@ -41,11 +41,12 @@ from equipage.loading.header import (
     has_header,
     keep_as_written,
     keep_placeholders,
+    look_for_suspicious,
+    name_by_path,
     read_header,
     read_text,
 )
-from equipage.loading.session import Parsed, Session, read_jsonc
-from equipage.loading.shared import is_template_or_fixture, look_for_suspicious, name_by_path
+from equipage.loading.session import Parsed, Session, is_template_or_fixture, read_jsonc
 from equipage.loading.tree import Origins, Tree, put
 from equipage.loading.type_words import describe, title, type_info
 from equipage.syntax import SyntaxProblem

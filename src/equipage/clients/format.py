@@ -35,11 +35,18 @@ from equipage.clients.tables.conventions import CONVENTIONS
 from equipage.core import codes as core_codes
 from equipage.core.text import normalise_spelling
 from equipage.files.walking import hidden_folders
-from equipage.loading import shared
-from equipage.loading.format import Format, Item, Presentation, Reading, Sensitive, Together
-from equipage.loading.header import BODY, HeaderStyle, has_header
+from equipage.loading.format import (
+    TOLERANT,
+    Format,
+    Item,
+    Presentation,
+    Reading,
+    Sensitive,
+    Together,
+    hide_property,
+)
+from equipage.loading.header import BODY, HeaderStyle, has_header, names_of_file
 from equipage.loading.model import Shape
-from equipage.loading.shared import TOLERANT, hide_property
 from equipage.syntax.document import Syntax
 from equipage.syntax.header import CLOSED_ANYWHERE, CLOSED_AT_LINE_START, CONVENTION, Grammar
 
@@ -466,7 +473,7 @@ def format_of(convention: Convention) -> Format:
             set_key=partial(references.scoped_name, convention),
             cross_rules=(partial(references.references_exist, convention),),
             codes=(codes.NAME_TAKEN, codes.UNKNOWN_REFERENCE),
-            offers=shared.names_of_file,
+            offers=names_of_file,
             weigh=references.size_and_checksum if is_listed else None,
             refers=partial(references.has_references, convention),
         ),

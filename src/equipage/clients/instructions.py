@@ -17,8 +17,7 @@ from equipage.clients.catalogue import Convention
 from equipage.core.diagnostics import Code, Fact, Severity, Shown
 from equipage.core.source import Source, Span
 from equipage.core.text import lazy_regex
-from equipage.loading.session import Session
-from equipage.loading.shared import is_template_or_fixture
+from equipage.loading.session import Session, is_template_or_fixture
 from equipage.syntax.markdown import Link, blank_out_code, file_links
 
 #: `@path` at the start of a word; a backslash keeps a blank in the path.

@@ -24,9 +24,8 @@ from equipage.core.path import ROOT, Path, get
 from equipage.core.source import Span
 from equipage.core.text import Guesses, lazy_regex, split_lines
 from equipage.loading.format import Offer
-from equipage.loading.header import BODY
+from equipage.loading.header import BODY, known_names
 from equipage.loading.pipeline import Outcome
-from equipage.loading.shared import known_names
 from equipage.syntax.document import Document, EntrySpans
 
 Finding = tuple["Outcome", Fact]

@@ -451,3 +451,9 @@ def levels(value: Any) -> Iterator[list[Any]]:
 def is_deeper_than(value: Any, limit: int) -> bool:
     """Whether a mapping or list lies more than `limit` steps below a value."""
     return next(islice(levels(value), limit + 1, None), None) is not None
+
+
+class StrictTable(
+    msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True, gc=False
+):
+    """A table in which unknown keys are errors."""

@@ -4,8 +4,8 @@ A system answers questions about files and variables. It is passed in: a request
 load, walk and report asks that one alone. `disk` is the machine itself, `memory` holds contents in
 place of files, `git` a revision of a repository, and `recording` remembers what another system was
 asked. `reading` reads the files of a load, `sandbox` opens what a document refers to, `walking`
-finds files, and `writing` is the only module that changes anything. Here are also the paths and other
-arguments that callers give.
+finds files, and `writing` is the only module that changes anything. Here are also the paths and
+other arguments that callers give.
 """
 
 from __future__ import annotations

@@ -75,6 +75,12 @@ _STRICT_VARIABLES: Mapping[str, Severity | Judgement | None] = {
     core_codes.ENV_MISSING: "error",
     core_codes.ENV_CHANGES_STRUCTURE: "error",
 }
+#: For the files of other tools: what those tools refuse, and a TOML that some cannot read yet.
+TOLERANT: dict[str, Severity] = {
+    core_codes.UNKNOWN_TAG: "error",
+    core_codes.MERGE_KEY: "error",
+    core_codes.TOML_TOO_NEW: "warning",
+}
 
 
 class Problem(msgspec.Struct, frozen=True):
@@ -335,6 +341,13 @@ def file_as_item(plain: Any, file: str) -> Iterator[Item]:
     name = next((fields[key] for key in ("name", "id") if isinstance(fields.get(key), str)), stem)
     description = fields.get("description")
     yield Item("file", name, description if isinstance(description, str) else None)
+
+
+def hide_property(name: str, schema: dict[str, Any]) -> dict[str, Any]:
+    """Remove a property that authors cannot write from every definition of a schema for editors."""
+    for definition in schema.get("$defs", {}).values():
+        definition.get("properties", {}).pop(name, None)
+    return schema
 
 
 class Presentation(msgspec.Struct, frozen=True):

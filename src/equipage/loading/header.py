@@ -3,6 +3,8 @@
 Every kind of such files describes its header with one `HeaderStyle`. A header that is not YAML is
 read as the client of the kind reads it: what the client drops is one error, what it recovers is a
 warning for each entry. Both come with a fix that writes what the author meant as YAML.
+
+Such files know each other by name; what is suspicious in their text or name is reported.
 """
 
 from __future__ import annotations
@@ -11,8 +13,8 @@ import json
 import math
 import os
 import re
-from collections.abc import Callable, Collection, Iterable, Iterator
-from typing import Any
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
@@ -23,9 +25,8 @@ from equipage.core.source import Source, Span
 from equipage.core.text import lazy_regex
 from equipage.files.reading import require_text
 from equipage.files.sandbox import FileProblem
-from equipage.loading.format import Format
-from equipage.loading.session import Parsed, Session
-from equipage.loading.shared import is_template_or_fixture
+from equipage.loading.format import Format, Offer
+from equipage.loading.session import Parsed, Session, is_template_or_fixture
 from equipage.loading.tree import Origin, Origins, Tree, attach, put, put_all
 from equipage.loading.type_words import title
 from equipage.syntax import Range, yaml
@@ -40,7 +41,12 @@ from equipage.syntax.header import (
     recover,
     split,
 )
+from equipage.syntax.suspicious import find_secrets, mixed_scripts
 from equipage.syntax.variables import Piece, Substituted
+
+if TYPE_CHECKING:
+    from equipage.loading.pipeline import Outcome
+    from equipage.loading.session import Session
 
 #: The window of a document that replaces a missing header.
 _NO_WINDOW = (0, 0)
@@ -430,3 +436,89 @@ def _pieces(found: Recovered) -> Iterator[Piece]:
         became = (start + shift, start + shift + len(each.text))
         yield Piece(each.range, became, None, from_environment=False)
         shift += len(each.text) - (end - start)
+
+
+# The names of such files. They count in the project or plugin that defines them.
+
+#: Where the path of a project or plugin ends: before a folder for agents, skills and the like,
+#: which may lie in a hidden folder; else before the file, and the hidden folders it lies in.
+_END_OF_SCOPE = lazy_regex(
+    r"/(?:\.[\w-]+/)?(?:agents?|skills?|commands?|chatmodes|prompts|rules)/|/(?:\.[\w-]+/)*[^/]+\Z",
+    re.IGNORECASE,
+)
+
+
+class KnownNames:
+    """The names that files of some kinds define; each is known in its own project or plugin."""
+
+    def __init__(self, offers: Sequence[Offer], kinds: Collection[str]) -> None:
+        self._by_folder: dict[str, set[str]] = {}
+        for each in offers:
+            if each.kind in kinds:
+                match = _END_OF_SCOPE.search(each.path)
+                folder = each.path[: match.start()] if match else each.path
+                self._by_folder.setdefault(folder, set()).update(each.names)
+        self._seen: dict[tuple[frozenset[str], tuple[str, ...]], frozenset[str]] = {}
+
+    def visible_from(self, path: str, also: frozenset[str] = frozenset()) -> frozenset[str]:
+        """The names of the project or plugin that a file belongs to, and of those around it.
+
+        One set for all files that see the same names, with those in `also`.
+        """
+        around = tuple(each for each in self._by_folder if path.startswith(f"{each}/"))
+        if (also, around) not in self._seen:
+            self._seen[also, around] = also.union(*(self._by_folder[each] for each in around))
+        return self._seen[also, around]
+
+
+#: The names that the last list of offers defines: rules ask for them file by file.
+_latest: tuple[Sequence[Offer], dict[tuple[str, ...], KnownNames]] = ((), {})
+
+
+def known_names(offers: Sequence[Offer], kinds: tuple[str, ...]) -> KnownNames:
+    """The names that a list of offers defines, collected once: the list must not change."""
+    global _latest
+    latest = _latest
+    if latest[0] is not offers:
+        latest = _latest = offers, {}
+    if kinds not in latest[1]:
+        latest[1][kinds] = KnownNames(offers, kinds)
+    return latest[1][kinds]
+
+
+def name_by_path(path: str, *, by_folder: bool) -> str:
+    """The name that a file has by its path with `/`."""
+    folder, _, file = path.rpartition("/")
+    return folder.rpartition("/")[2] if by_folder else file.partition(".")[0]
+
+
+def names_of_file(outcome: Outcome) -> Iterator[str]:
+    """The names by which other files may refer to a file."""
+    name = get(outcome.tree.value, ("name",)) if outcome.tree is not None else None
+    if isinstance(name, str):
+        yield name
+    if outcome.sources:
+        yield name_by_path(outcome.path, by_folder=outcome.kind.name == "skill")
+
+
+# Suspicious text.
+
+
+def report_secrets(source: Source) -> Iterator[Fact]:
+    """Report secrets in the text of a file."""
+    for each in find_secrets(source.text, source.data):
+        yield codes.SECRET_IN_FILE.at(span=Span(source, *each.range), what=each.what)
+
+
+def look_for_suspicious(tree: Tree, _session: Session) -> tuple[Tree, list[Fact]]:
+    """Report secrets, and a name of letters of several scripts: it may only look like another."""
+    source = tree.document.source
+    name = get(tree.value, ("name",))
+    if not isinstance(name, str):
+        name = os.path.basename(source.filename or source.name).partition(".")[0]
+    facts = [*report_secrets(source)]
+    if scripts := mixed_scripts(name):
+        facts.append(
+            codes.MIXED_SCRIPTS.at(("name",), name=Shown(name), scripts=", ".join(scripts))
+        )
+    return tree, facts

@@ -9,6 +9,7 @@ twice.
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Callable, Iterable, Mapping
 from itertools import chain, islice
 from typing import Any, TypeVar
@@ -24,7 +25,7 @@ from equipage.core.diagnostics import (
 )
 from equipage.core.frozen import convert
 from equipage.core.source import Source, Span
-from equipage.core.text import Guesses, nearest
+from equipage.core.text import Guesses, lazy_regex, nearest
 from equipage.files import (
     System,
     folders_argument,
@@ -404,3 +405,16 @@ def read_jsonc(source: Source, session: Session, *, trailing_commas: bool) -> Pa
         bare = Source(source.name, source.data, source.text[:start] + text, source.filename)
         return session.parse(bare, "json")
     return session.adopt(Document(source, "json", value, substituted_text=Substituted(text))), []
+
+
+#: Folders that files are copied from: where they arrive, they have other names and neighbours.
+_COPIED_FOLDER = lazy_regex(
+    r"/(?:[\w-]*templates?|[\w-]*fixtures?_*|testdata|scaffold(?:s|ing)?|skeletons?)/",
+    re.IGNORECASE,
+)
+
+
+def is_template_or_fixture(session: Session, path: str | None = None) -> bool:
+    """Whether the file of a session, or `path`, lies in a folder of templates or test fixtures."""
+    inside = (path or session.path).removeprefix(session.root).replace(os.sep, "/")
+    return _COPIED_FOLDER.search(inside) is not None

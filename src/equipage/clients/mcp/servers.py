@@ -36,10 +36,10 @@ from equipage.core.source import Source
 from equipage.core.text import Guesses, nearest
 from equipage.files.reading import Files
 from equipage.formats.defect.mcp import STRICT_MCP_JSON, list_servers, server_names
-from equipage.loading.format import Format, Presentation, Reading, Sensitive, Together
+from equipage.loading.format import TOLERANT, Format, Presentation, Reading, Sensitive, Together
+from equipage.loading.header import report_secrets
 from equipage.loading.model import Shape, build
 from equipage.loading.session import Parsed, Session, read_jsonc
-from equipage.loading.shared import TOLERANT, report_secrets
 from equipage.loading.tree import Origins, Tree, graft
 from equipage.syntax.document import Document
 

@@ -15,11 +15,10 @@ import msgspec
 
 from equipage.core import codes as core_codes
 from equipage.core.codes import INVALID_GLOB
-from equipage.core.frozen import EMPTY, convert, plain_data
+from equipage.core.frozen import EMPTY, StrictTable, convert, plain_data
 from equipage.core.text import glob_hint, glob_problem
 from equipage.formats.defect import codes
 from equipage.loading.header import unknown_key
-from equipage.loading.shared import StrictTable
 from equipage.loading.tree import punch_holes, remove_all, select_entries
 from equipage.plugin import (
     HOLE,

@@ -11,9 +11,8 @@ from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from equipage.core import codes as core_codes
-from equipage.core.frozen import EMPTY
+from equipage.core.frozen import EMPTY, StrictTable
 from equipage.formats.defect import codes
-from equipage.loading.shared import StrictTable
 from equipage.loading.tree import remove_all
 from equipage.plugin import (
     HOLE,

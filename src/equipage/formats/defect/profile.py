@@ -38,7 +38,8 @@ from equipage.formats.defect.profile_model import (
     sampling_facts,
     variant_of,
 )
-from equipage.loading.header import STRICT_YAML
+from equipage.loading.format import hide_property
+from equipage.loading.header import STRICT_YAML, known_names
 from equipage.loading.layers import (
     Discovery,
     Found,
@@ -49,7 +50,6 @@ from equipage.loading.layers import (
     discover,
     find_layer_folders,
 )
-from equipage.loading.shared import hide_property, known_names
 from equipage.plugin import (
     Also,
     Fact,

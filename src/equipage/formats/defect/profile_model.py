@@ -18,6 +18,7 @@ from typing import Annotated, Any, ClassVar, Literal
 import msgspec
 
 from equipage.core import codes as core_codes
+from equipage.core.frozen import StrictTable
 from equipage.files import Entry as FolderEntry
 from equipage.files import leads_to_folder
 from equipage.files.reading import require_text
@@ -26,7 +27,6 @@ from equipage.formats.defect.hooks import Hooks, Layer
 from equipage.loading.header import HeaderStyle, body_of, keep_as_written, read_header
 from equipage.loading.layers import Entry, LayeredFolder, resolve_parent_links
 from equipage.loading.session import Parsed
-from equipage.loading.shared import StrictTable
 from equipage.loading.tree import attach
 from equipage.plugin import (
     HOLE,

@@ -27,8 +27,8 @@ from equipage.formats.defect.settings_model import (
     Settings,
     Turn,
 )
+from equipage.loading.format import hide_property
 from equipage.loading.layers import find_layer_folders
-from equipage.loading.shared import hide_property
 from equipage.loading.tree import punch_holes
 from equipage.plugin import (
     ROOT,

@@ -6,7 +6,7 @@ from typing import Annotated, ClassVar, Literal
 
 import msgspec
 
-from equipage.core.frozen import EMPTY
+from equipage.core.frozen import EMPTY, StrictTable
 from equipage.formats.defect.hooks import Handler, HookMatch, Hooks
 from equipage.formats.defect.mcp import Mcp
 from equipage.formats.defect.profile_model import (
@@ -16,7 +16,6 @@ from equipage.formats.defect.profile_model import (
     Sampling,
     request_limit,
 )
-from equipage.loading.shared import StrictTable
 
 #: TOML has signed integers: of 64 bits without a sign, 63 remain.
 U64 = Annotated[int, msgspec.Meta(ge=0)]

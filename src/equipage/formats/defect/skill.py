@@ -15,9 +15,11 @@ from typing import Any, ClassVar
 import msgspec
 
 from equipage.core import codes as core_codes
+from equipage.core.frozen import StrictTable
 from equipage.core.text import glob_problem
 from equipage.files import Entry as FolderEntry
 from equipage.formats.defect import codes
+from equipage.loading.format import hide_property
 from equipage.loading.header import (
     BODY,
     STRICT_YAML,
@@ -25,6 +27,8 @@ from equipage.loading.header import (
     add_body,
     keep_as_written,
     keep_placeholders,
+    look_for_suspicious,
+    names_of_file,
     read_header,
 )
 from equipage.loading.layers import (
@@ -40,14 +44,7 @@ from equipage.loading.layers import (
     find_layer_folders,
     resolve_parent_links,
 )
-from equipage.loading.session import Parsed
-from equipage.loading.shared import (
-    StrictTable,
-    hide_property,
-    is_template_or_fixture,
-    look_for_suspicious,
-    names_of_file,
-)
+from equipage.loading.session import Parsed, is_template_or_fixture
 from equipage.plugin import (
     Also,
     Change,
