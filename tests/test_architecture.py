@@ -17,7 +17,6 @@ import pytest
 import equipage
 from equipage.core.codes import CORE_CODES
 from equipage.core.diagnostics import Code
-from equipage.directives.composing import codes_of_format
 from equipage.project.registry import all_codes, built_in_kinds, format_named
 from fuzz.surfaces import every
 from lab import CASES, REPOSITORY, TESTS, matching, module_at, python, repository
@@ -413,7 +412,7 @@ def test_a_code_means_one_thing() -> None:
     meanings: dict[str, set[Code]] = {}
     for code in (
         *CORE_CODES,
-        *(code for name in built_in_kinds() for code in codes_of_format(format_named(name))),
+        *(code for name in built_in_kinds() for code in format_named(name).every_code()),
     ):
         meanings.setdefault(code.name, set()).add(code)
     assert {name for name, codes in meanings.items() if len(codes) > 1} == set()

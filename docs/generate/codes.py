@@ -24,7 +24,6 @@ from casefiles import Case, cases_in
 from equipage.cli.rule import differing_severities, group_by_severity
 from equipage.core.codes import CORE_CODES
 from equipage.core.diagnostics import Code, Diagnostic
-from equipage.directives.composing import codes_of_format
 from equipage.project.registry import BY_SCHEMA, all_codes, built_in_kinds, format_named
 from equipage.render.text import Style, render_finding
 from equipage.workspace.fixes import repair
@@ -90,7 +89,7 @@ def owners() -> dict[str, list[str]]:
     """The kinds that bring each code; none for those of every kind."""
     found: dict[str, list[str]] = {code.name: [] for code in CORE_CODES}
     for name in (*built_in_kinds(), BY_SCHEMA):
-        for code in codes_of_format(format_named(name)):
+        for code in format_named(name).every_code():
             if code.name not in found or found[code.name]:
                 found.setdefault(code.name, []).append(name)
     return found

@@ -11,7 +11,6 @@ from pathlib import Path
 import msgspec
 from msgspec import inspect as types
 
-from equipage.directives.composing import codes_of_format
 from equipage.loading.editor_schema import meaning_of
 from equipage.loading.format import Format
 from equipage.loading.type_words import describe, type_info
@@ -244,10 +243,10 @@ def _strictness(kind: Format) -> list[str]:
 
 
 def _codes(kind: Format) -> list[str]:
-    if not codes_of_format(kind):
+    if not kind.every_code():
         return []
     links = [
         f"- [`{code.name}`](../codes/{code.name}.md): {summary(code.words.message)}"
-        for code in codes_of_format(kind)
+        for code in kind.every_code()
     ]
     return ["## Its own findings", "", *sorted(set(links)), ""]

@@ -12,7 +12,7 @@ point at text a person can edit.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import msgspec
 
@@ -23,9 +23,11 @@ from equipage.core.source import Source
 from equipage.core.text import nearest
 from equipage.directives import codes
 from equipage.files.sandbox import PathPolicy
-from equipage.loading.session import Session
 from equipage.loading.tree import Origin, Tree, Via, graft
 from equipage.syntax.document import Document
+
+if TYPE_CHECKING:
+    from equipage.loading.session import Session
 
 
 class Directive(msgspec.Struct):

@@ -8,7 +8,7 @@ accept in place of a value.
 from __future__ import annotations
 
 import os
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import msgspec
 
@@ -19,9 +19,10 @@ from equipage.directives.file import File
 from equipage.directives.include import OVERRIDE, Include
 from equipage.directives.ref import Ref
 from equipage.files.sandbox import PathPolicy
-from equipage.loading.format import Format, Stage
-from equipage.loading.session import Session
 from equipage.loading.tree import Tree
+
+if TYPE_CHECKING:
+    from equipage.loading.session import Session
 
 
 class Includes(msgspec.Struct, frozen=True):
@@ -136,18 +137,8 @@ class Directives(msgspec.Struct, frozen=True):
         return expand(tree, session, *made, documents=session.documents)
 
 
-_USUAL_STAGES = (Includes(), Files())
-
-
-def stages_of(kind: Format) -> tuple[Stage, ...]:
-    """The stages of a format; the usual ones if it names none."""
-    return _USUAL_STAGES if kind.stages is None else kind.stages
-
-
-def codes_of_format(kind: Format) -> tuple[Code, ...]:
-    """Every code that findings about the files of a format may have, beside those of any."""
-    brought = (getattr(stage, "codes", ()) for stage in stages_of(kind))
-    return (*kind.codes, *(code for codes in brought for code in codes))
+#: The stages of a format that names none.
+USUAL_STAGES = (Includes(), Files())
 
 
 def _home(tree: Tree, session: Session) -> str:

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import msgspec
 from msgspec.structs import replace
@@ -35,9 +35,11 @@ from equipage.directives import (
 )
 from equipage.files import System, display_name
 from equipage.files.sandbox import FileProblem, PathPolicy
-from equipage.loading.session import Session
 from equipage.loading.tree import Origins, Strategy, Tree, Via, graft, merge, punch_holes
 from equipage.syntax.document import Document
+
+if TYPE_CHECKING:
+    from equipage.loading.session import Session
 
 OVERRIDE = "override"
 #: Includes nested deeper than this work, if the limit allows, but deserve a warning.

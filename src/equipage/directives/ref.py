@@ -17,7 +17,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Iterable, Iterator
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import msgspec
 
@@ -27,12 +27,14 @@ from equipage.core.path import HOLE, ROOT, Path, get, pointer
 from equipage.directives import Directive, Expansion, Node, codes
 from equipage.directives.ref_graph import NO_SCOPES, REF, KnownReferences, Link, Linker, Part, Place
 from equipage.files.sandbox import PathPolicy
-from equipage.loading.session import Session
 from equipage.loading.tree import Origin, Origins, Tree, Via, graft
 from equipage.schemas import Draft, draft_named, written_draft
 from equipage.schemas import codes as schema_codes
 from equipage.schemas.codes import CODES as SCHEMA_CODES
 from equipage.syntax.document import Document
+
+if TYPE_CHECKING:
+    from equipage.loading.session import Session
 
 #: How many nodes references may add to what the texts hold, and how deep a schema may become.
 MAX_NODES = 100_000

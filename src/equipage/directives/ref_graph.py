@@ -14,7 +14,7 @@ import os
 from collections import Counter
 from collections.abc import Callable, Iterator
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
@@ -25,7 +25,6 @@ from equipage.core.source import Source
 from equipage.core.text import nearest
 from equipage.directives import codes
 from equipage.files.sandbox import FileProblem, PathPolicy
-from equipage.loading.session import Session
 from equipage.loading.tree import Origin, Tree
 from equipage.schemas import (
     OLD_CONSTRAINTS,
@@ -44,6 +43,9 @@ from equipage.schemas import (
 )
 from equipage.schemas.checking import check_patterns, check_shape
 from equipage.syntax.document import Document
+
+if TYPE_CHECKING:
+    from equipage.loading.session import Session
 
 REF = "$ref"
 #: References that a validator looks up while it runs, and the draft that knows them.

@@ -22,7 +22,6 @@ from typing import Any, Literal
 
 from msgspec import inspect as types
 
-from equipage.directives.composing import stages_of
 from equipage.loading.format import Format
 from equipage.loading.model import Shape, chooses_its_keys
 from equipage.loading.model_classes import is_pydantic, pydantic_schema, schemas_at, split_pattern
@@ -53,7 +52,7 @@ def schema_for(kind: Format) -> Schema:
         _accept_old_key(schema, pattern, new if isinstance(new, str) else new.to)
     if kind.layers:
         schema = _drop_required(schema)  # what one layer lacks, another has
-    for stage in stages_of(kind):
+    for stage in kind.stages:
         if hasattr(stage, "fragment"):
             schema = accept(schema, *stage.fragment())
     if kind.reading.variables:

@@ -18,6 +18,7 @@ from equipage.core import codes as core_codes
 from equipage.core.diagnostics import Change, Code, Fact, Severity
 from equipage.core.path import ROOT, Path, matches_path, path_pattern
 from equipage.core.source import Source
+from equipage.directives.composing import USUAL_STAGES
 from equipage.files import wrong_argument
 from equipage.loading.model import Shape
 from equipage.loading.tree import Tree
@@ -416,7 +417,7 @@ class Format(msgspec.Struct, Generic[C], frozen=True, repr_omit_defaults=True):
     `json:duplicate-key`."""
     shape: Shape = Shape()
     """How strictly the model is read: which unknown keys are allowed, for example."""
-    stages: tuple[Stage, ...] | None = None
+    stages: tuple[Stage, ...] = USUAL_STAGES
     """What happens to the value of each file before it is merged and checked; by default its
     `$include` and `$file` are replaced."""
     checks: tuple[Check, ...] = ()
@@ -504,6 +505,11 @@ class Format(msgspec.Struct, Generic[C], frozen=True, repr_omit_defaults=True):
         return equipage.example(self)
 
     # What the stages ask.
+
+    def every_code(self) -> tuple[Code, ...]:
+        """The codes that findings about its files may have, beside those of any file."""
+        brought = (getattr(stage, "codes", ()) for stage in self.stages)
+        return (*self.codes, *(code for codes in brought for code in codes))
 
     def adjust_severity(self, each: Fact, syntax: Syntax | None = None) -> Fact | None:
         """The fact with the severity this kind gives it; None if the kind allows it."""

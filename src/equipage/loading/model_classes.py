@@ -120,7 +120,7 @@ def _require_parts(kind: Format) -> None:
         ("layers", kind.layers, lambda each: isinstance(each, str | Layer), "a name or a `Layer`"),
         ("rules", kind.rules, callable, "a function"),
         ("checks", kind.checks, callable, "a function"),
-        ("stages", kind.stages or (), callable, "a stage"),
+        ("stages", kind.stages, callable, "a stage"),
         ("paths", kind.paths, lambda each: isinstance(each, str), "a glob"),
     )
     words = "`append`, `replace`, `remove` or `by(…)`"

@@ -21,7 +21,6 @@ from equipage.core.diagnostics import Code, Diagnostic, Fact, LoadError
 from equipage.core.frozen import MAX_ADDED_NODES, WeightCache, freeze, outweighs
 from equipage.core.path import HOLE, Path, get
 from equipage.core.source import Source, Span
-from equipage.directives.composing import codes_of_format, stages_of
 from equipage.files.reading import Files
 from equipage.files.sandbox import FileProblem
 from equipage.loading.format import Format, Offer
@@ -183,7 +182,7 @@ def _codes_for_comments(session: Session) -> Mapping[str, Code]:
     known_codes = session.run.request.known_codes
     if known_codes is not None:
         return known_codes(session.kind)
-    return {code.name: code for code in (*CORE_CODES, *codes_of_format(session.kind))}
+    return {code.name: code for code in (*CORE_CODES, *session.kind.every_code())}
 
 
 def place_in_outcome(outcome: Outcome, facts: Sequence[Fact]) -> list[Diagnostic]:
@@ -342,7 +341,7 @@ def resolve(tree: Tree, session: Session, source: Source) -> Tree:
         tree, found = rename_keys(tree, session.kind)
         session.add(found)
     is_layer = bool(session.kind.layers)
-    for stage in stages_of(session.kind):
+    for stage in session.kind.stages:
         before = tree.value
         tree, found = stage(tree, session)
         session.add([place_in_layer(each, tree) for each in found] if is_layer else found)

@@ -22,7 +22,6 @@ import msgspec
 from equipage.core.codes import CORE_CODES
 from equipage.core.diagnostics import Code, UsageError
 from equipage.core.text import nearest
-from equipage.directives.composing import codes_of_format
 from equipage.files.walking import PlaceIndex, hidden_folders
 from equipage.loading.format import Format, Rule
 from equipage.loading.model_classes import require_format
@@ -349,7 +348,7 @@ def all_codes() -> dict[str, Code]:
     """Every code of equipage and of the built-in kinds."""
     codes = {code.name: code for code in CORE_CODES}
     for name in (*built_in_kinds(), BY_SCHEMA):
-        codes |= {code.name: code for code in codes_of_format(format_named(name))}
+        codes |= {code.name: code for code in format_named(name).every_code()}
     return codes
 
 
@@ -365,13 +364,13 @@ def codes_of(kinds: Iterable[str | None]) -> dict[str, Code]:
     # Installed packages are only scanned for a name that is not built in.
     for name in set(kinds) - {None, BY_SCHEMA, *built_in_kinds()}:
         kind = installed_formats().get(str(name))
-        codes |= {code.name: code for code in codes_of_format(kind)} if kind is not None else {}
+        codes |= {code.name: code for code in kind.every_code()} if kind is not None else {}
     return codes
 
 
 def codes_for_comments(kind: Format) -> dict[str, Code]:
     """Every code that a comment in a file of a format may name."""
-    return all_codes() | {code.name: code for code in codes_of_format(kind)}
+    return all_codes() | {code.name: code for code in kind.every_code()}
 
 
 def require_known_options(options: Mapping[str, Any]) -> Mapping[str, Any]:

@@ -33,7 +33,6 @@ import msgspec
 from equipage.core import codes as core_codes
 from equipage.core.diagnostics import Diagnostic, Fact, LoadError, Part, Severity, Shown
 from equipage.core.path import ROOT, Path, get, mapping_or_empty
-from equipage.directives.composing import codes_of_format
 from equipage.files import is_below
 from equipage.files.sandbox import FileProblem
 from equipage.loading.format import Format, Reading
@@ -427,7 +426,7 @@ def _codes_in_reach(value: Any) -> set[str]:
     known = set(all_codes())
     named = {name for _, name in _kinds_named(value)}
     for name in named.intersection(known_kinds()) if named else ():
-        known |= {code.name for code in codes_of_format(format_named(name))}
+        known |= {code.name for code in format_named(name).every_code()}
     return known
 
 
