@@ -23,8 +23,8 @@ from typing import Any, Literal
 from msgspec import inspect as types
 
 from equipage.loading.format import Format
-from equipage.loading.model import Shape, chooses_its_keys
-from equipage.loading.model_classes import is_pydantic, pydantic_schema, schemas_at, split_pattern
+from equipage.loading.model import Shape, chooses_its_keys, is_pydantic
+from equipage.loading.model_classes import pydantic_schema, schemas_at, split_pattern
 from equipage.loading.type_words import closed_struct, type_info, words_of
 
 DIALECT = "https://json-schema.org/draft/2020-12/schema"

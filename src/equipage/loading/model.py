@@ -69,18 +69,8 @@ MISMATCHES = frozenset(
 #: `normalise_spelling` writes them: parameters of models, which clients pass on, notes of authors.
 COMMON_FOREIGN_KEYS = frozenset(
     {
-        *(
-            "top_k",
-            "topk",
-            "topp",
-            "min_p",
-            "seed",
-            "stop",
-            "n",
-            "logprobs",
-            "max_tokens",
-            "maxtokens",
-        ),
+        *("top_k", "topk", "topp", "min_p", "seed", "stop", "n"),
+        *("logprobs", "max_tokens", "maxtokens"),
         *("tag", "tags", "note", "notes", "role", "date", "type", "types", "kind", "title"),
         *("author", "authors", "mode", "modes", "node", "names", "path", "status", "license"),
     }
@@ -126,14 +116,20 @@ class Shape(msgspec.Struct, frozen=True):
     """Mappings whose values may be secrets: only their type is shown."""
 
 
-def build(
-    value: Any, model: type[Any], shape: Shape, *, reported: Collection[str] = ()
-) -> tuple[Any, Any, list[Fact]]:
-    """The typed configuration, the plain value it was made of, and the findings.
+#: What a value came to: the typed configuration, None if there are errors; the plain value it was
+#: made of; and the findings.
+Built = tuple[Any, Any, list[Fact]]
 
-    The configuration is None if there are errors. Unknown keys that were `reported` already are
-    left out without another finding.
+
+def build(value: Any, model: Any, shape: Shape, reported: Collection[str] = ()) -> Built:
+    """Build a configuration of a model of any sort.
+
+    Unknown keys that were `reported` already are left out without another finding.
     """
+    if isinstance(model, Mapping) or is_pydantic(model):
+        from equipage.loading.model_classes import build_by_others  # few models are such
+
+        return build_by_others(value, model, shape, reported)
     try:
         config = convert(value, model)
     except MemoryError:
@@ -185,6 +181,11 @@ def _path_of_msgspec(place: str) -> Path:
 def is_struct(model: Any) -> bool:
     """Whether a model is a Struct of msgspec."""
     return isinstance(model, type) and issubclass(model, msgspec.Struct)
+
+
+def is_pydantic(model: Any) -> bool:
+    """Whether a class validates itself as those of pydantic do."""
+    return hasattr(model, "__pydantic_validator__")
 
 
 def chooses_its_keys(model: Any) -> bool:

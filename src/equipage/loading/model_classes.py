@@ -11,7 +11,7 @@ import os
 import re
 import typing
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from functools import cache
 from pathlib import PurePath
 from typing import Any
@@ -24,31 +24,26 @@ from equipage.core.diagnostics import Change, Fact, Remedy, Shown, UsageError
 from equipage.core.frozen import prepare
 from equipage.core.path import HOLE, ROOT, Path, get, walk
 from equipage.core.text import Guesses, nearest
-from equipage.loading import model as structs
 from equipage.loading.format import By, Format, Layer, Renamed
-from equipage.loading.model import Shape, has_holes, refusal
+from equipage.loading.model import Built, Shape, has_holes, is_pydantic, refusal
 from equipage.loading.type_words import title, type_info, words_of
 
 #: The keyword for what has no name of its own in a schema.
 _OTHERS = ("additionalProperties",)
-_Built = tuple[Any, Any, list[Fact]]
 
 
-def build(value: Any, model: Any, shape: Shape, reported: tuple[str, ...] = ()) -> _Built:
-    """As `model.build`, for a model of any sort."""
-    if not isinstance(model, Mapping) and not is_pydantic(model):
-        return structs.build(value, model, shape, reported=reported)
+def build_by_others(value: Any, model: Any, shape: Shape, reported: Collection[str]) -> Built:
+    """As `model.build`, with what validates on its own: a JSON Schema or pydantic."""
     if not has_holes(value):
-        return _build_by_others(value, model, shape, reported)
+        return _build_whole(value, model, shape, reported)
     # They know no holes: what they say of one, or of what is around it, may be wrong.
     holes = [path for path, each in walk(value) if each is HOLE]
     filled = _replace_holes(value)
-    facts = [] if filled is None else _build_by_others(filled, model, shape, reported)[2]
+    facts = [] if filled is None else _build_whole(filled, model, shape, reported)[2]
     return None, value, [each for each in facts if not _is_about_hole(each, holes)]
 
 
-def _build_by_others(value: Any, model: Any, shape: Shape, reported: tuple[str, ...]) -> _Built:
-    """Build with what validates on its own: a JSON Schema or pydantic."""
+def _build_whole(value: Any, model: Any, shape: Shape, reported: Collection[str]) -> Built:
     if not isinstance(model, Mapping):
         return _build_pydantic(value, model, shape, reported)
     from equipage.loading.schema_models import match_schema  # slow to import
@@ -75,11 +70,6 @@ def _is_about_hole(fact: Fact, holes: Iterable[Path]) -> bool:
         if each[: len(fact.path)] == fact.path and fact.code != codes.MISSING_FIELD:
             return True
     return False
-
-
-def is_pydantic(model: Any) -> bool:
-    """Whether a class validates itself as those of pydantic do."""
-    return hasattr(model, "__pydantic_validator__")
 
 
 # What can be a model.
@@ -398,7 +388,7 @@ def pydantic_schema(model: Any) -> dict[str, Any]:
     return schema
 
 
-def _build_pydantic(value: Any, model: Any, shape: Shape, reported: tuple[str, ...]) -> _Built:
+def _build_pydantic(value: Any, model: Any, shape: Shape, reported: Collection[str]) -> Built:
     own = getattr(model, "model_config", None) or getattr(model, "__pydantic_config__", {})
     # A model that says what becomes of unknown keys is left alone.
     extra = "forbid" if shape.unknown is not None and not own.get("extra") else None

@@ -25,7 +25,7 @@ from equipage.files.reading import Files
 from equipage.files.sandbox import FileProblem
 from equipage.loading.format import Format, Offer
 from equipage.loading.merging import merge_layers, place_in_layer, rename_keys
-from equipage.loading.model_classes import build as build_model
+from equipage.loading.model import build as build_model
 from equipage.loading.project_root import root_of_folder
 from equipage.loading.session import Request, Run, Session
 from equipage.loading.tree import Tree, punch_holes

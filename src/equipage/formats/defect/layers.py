@@ -42,7 +42,7 @@ from equipage.formats.defect.settings import (
 )
 from equipage.formats.defect.settings_model import Effective, Settings, derive_effective
 from equipage.loading.layers import LayerFolders, StrPath, find_layer_folders
-from equipage.loading.model_classes import build
+from equipage.loading.model import build
 from equipage.loading.pipeline import check_tree
 from equipage.loading.result import Explanation, Loaded
 from equipage.loading.session import syntax_of
