@@ -13,8 +13,8 @@ import sys
 from collections.abc import Iterator
 
 from equipage.core.path import walk
-from equipage.syntax import SyntaxProblem
-from equipage.syntax.yaml import places, simple
+from equipage.syntax import SyntaxProblem, yaml
+from equipage.syntax.yaml import places
 from equipage.syntax.yaml.events import Events
 from equipage.syntax.yaml.values import construct
 
@@ -270,7 +270,7 @@ def _spoilt(random: random.Random, written: str) -> str:
 def difference(written: str) -> str | None:
     """How the two ways disagree about a text; None if they do not. The plain way may always leave
     it to the parser."""
-    value = simple.read_simple(written)
+    value = yaml.read_simple(written)
     if value is None:
         return None
     try:
@@ -289,16 +289,16 @@ def difference(written: str) -> str | None:
 
 def misplaced(written: str) -> str | None:
     """How the two ways disagree about the place of any value of a plain text; None if they do not."""
-    value = simple.read_simple(written)
+    value = yaml.read_simple(written)
     if value is None:
         return None
     every = [path for path, _ in walk(value)]
     wrong = []
     for paths in ([path] for path in every):
-        found = simple.locate_simple(written, paths)
+        found = yaml.locate_simple(written, paths)
         if found is not None and found != places.locate(written, paths):
             wrong.append(f"{paths}: {found}, the parser {places.locate(written, paths)}")
-    together = simple.locate_simple(written, every)
+    together = yaml.locate_simple(written, every)
     if together is not None and together != places.locate(written, every):
         wrong.append("all paths together")
     return "; ".join(wrong) or None
@@ -309,7 +309,7 @@ def main(count: int, seed: int) -> int:
     read = 0
     for _ in range(count):
         written = text(source)
-        read += simple.read_simple(written) is not None
+        read += yaml.read_simple(written) is not None
         told = difference(written) or misplaced(written)
         if told is not None:
             print(f"{written!r}\n  {told}")

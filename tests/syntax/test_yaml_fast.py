@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 import lab
-from equipage.syntax.yaml import simple
+from equipage.syntax import yaml
 from equipage.syntax.yaml.values import parse
 from syntax.fast_texts import difference, misplaced, text
 
@@ -36,7 +36,7 @@ EXAMPLES = lab.matching(lab.EXAMPLES, "**/*.yaml")
     ],
 )
 def test_it_reads(written: str, value: object) -> None:
-    assert simple.read_simple(written) == value
+    assert yaml.read_simple(written) == value
     assert difference(written) is None
     assert misplaced(written) is None
 
@@ -76,7 +76,7 @@ def test_it_reads(written: str, value: object) -> None:
     ],
 )
 def test_it_leaves_to_the_parser(written: str) -> None:
-    assert simple.read_simple(written) is None
+    assert yaml.read_simple(written) is None
 
 
 @pytest.mark.parametrize("seed", range(8))
@@ -85,7 +85,7 @@ def test_it_never_disagrees_with_the_parser(seed: int) -> None:
     texts = [text(source) for _ in range(60)]
     assert [told for told in map(difference, texts) if told] == []
     assert [told for told in map(misplaced, texts) if told] == []
-    assert any(simple.read_simple(each) is not None for each in texts)
+    assert any(yaml.read_simple(each) is not None for each in texts)
 
 
 @pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.name)
@@ -96,14 +96,14 @@ def test_it_agrees_on_the_examples(path: Path) -> None:
 
 
 def test_what_is_remembered_is_not_shared() -> None:
-    first, second = simple.read_simple("a: [b, {c: d}]\n"), simple.read_simple("a: [b, {c: d}]\n")
+    first, second = yaml.read_simple("a: [b, {c: d}]\n"), yaml.read_simple("a: [b, {c: d}]\n")
     assert first == second
     assert first["a"] is not second["a"]
     assert first["a"][1] is not second["a"][1]
 
 
 def test_memory_of_lines_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(simple, "_MAX_KNOWN_LINES", 10)
+    monkeypatch.setattr(yaml, "_MAX_KNOWN_LINES", 10)
     for number in range(50):
-        assert simple.read_simple(f"a: {number}\n") == parse(f"a: {number}\n", merge=False).value
-    assert len(simple._KNOWN_LINES) <= 10
+        assert yaml.read_simple(f"a: {number}\n") == parse(f"a: {number}\n", merge=False).value
+    assert len(yaml._KNOWN_LINES) <= 10

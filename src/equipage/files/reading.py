@@ -64,7 +64,8 @@ class Files:
         # Loads that are made by `for_next_load` share these.
         self._known: dict[str, Source] = {}
         self._renamed: dict[tuple[str, str], Source] = {}  #: those with several names
-        self._looks = Record()  #: the first look of any of them at each path, if it is recorded
+        #: the first look of any of them at each path
+        self._looks = None if self.recording is None else Record()
         self._referred: dict[tuple[Any, ...], Referred] = {}
         self._folders: dict[str, tuple[str, str]] = {}
         self._within: dict[tuple[str, tuple[str, ...]], bool] = {}

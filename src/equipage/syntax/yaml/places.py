@@ -54,8 +54,7 @@ from equipage.syntax.nodes import (
     target_of,
     value_of,
 )
-from equipage.syntax.yaml.events import Events, read_events, reading_budget
-from equipage.syntax.yaml.simple import (
+from equipage.syntax.yaml import (
     NumberTooLong,
     is_ambiguous,
     is_core_tag,
@@ -64,6 +63,7 @@ from equipage.syntax.yaml.simple import (
     resolve_plain,
     resolve_tagged,
 )
+from equipage.syntax.yaml.events import Events, read_events, reading_budget
 
 
 def locate(text: str, paths: Iterable[Path], *, merge: bool = False) -> dict[Path, Place]:
