@@ -23,7 +23,6 @@ FAMILIES = {
     "directives": ("directives", "Findings of includes and references"),
     "schemas": ("schemas", "Findings in JSON Schemas"),
     "server": ("server", "Findings in server configurations"),
-    "payloads": ("payloads", "Findings in generated payloads"),
     "blueprint": ("blueprint", "Findings in blueprints and their agents"),
     "toolpack": ("toolpack", "Findings in toolpacks"),
     "defect": ("defect", "Findings in files of defect"),

@@ -1,10 +1,10 @@
-"""The codes of directives: `$include`, `$file`, `$generate`, `$ref`. Words are in codes.toml."""
+"""The codes of directives: `$include`, `$file`, `$ref`. Their words are in codes.toml."""
 
 from __future__ import annotations
 
 from equipage.core.diagnostics import Catalogue
 
-_file, _include, _generate, _ref = (Catalogue(__file__) for _ in range(4))
+_file, _include, _ref = (Catalogue(__file__) for _ in range(3))
 
 FILE_NOT_FOUND = _file.error("file-not-found")
 IMAGE_EXTENSION = _file.error("image-extension")
@@ -17,9 +17,6 @@ INCLUDE_EMPTY = _include.warning("include-empty")
 ORPHAN_OVERRIDE = _include.warning("orphan-override")
 DIRECTIVE_SIBLINGS = _include.warning("directive-siblings")
 EMBEDDED_DIRECTIVE = _include.error("embedded-directive")
-
-GENERATE_IN_DATA = _generate.warning("generate-in-data")
-GENERATE_BINARY_TEXT = _generate.warning("generate-binary-text")
 
 SCHEMA_NOT_MAPPING = _ref.error("schema-not-mapping")
 SCHEMA_REF_VALUE = _ref.error("schema-ref-value")
@@ -38,5 +35,4 @@ SCHEMA_TOO_LARGE = _ref.error("schema-too-large")
 
 FILE_CODES = _file.declared()
 INCLUDE_CODES = _include.declared()
-GENERATE_CODES = _generate.declared()
 REF_CODES = _ref.declared()

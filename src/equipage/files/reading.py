@@ -247,6 +247,8 @@ class Files:
         elif (own := self._sources.get(known.source.filename or "")) is not None:
             known = Referred(own, known.outside)  # this load knows it by another name
         self.note(known.source)
+        if policy.text:
+            require_text(known.source)
         return known
 
     def _usual_name(self, source: Source) -> str:

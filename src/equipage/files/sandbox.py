@@ -75,6 +75,8 @@ class PathPolicy(msgspec.Struct, frozen=True):
     parents: Literal["refuse", "inside"] = "refuse"
     """What to do with a `..` component."""
     max_bytes: int = MAX_BYTES
+    text: bool = False
+    """Whether the file must be text."""
 
 
 def check_reference(reference: str, policy: PathPolicy) -> None:

@@ -23,10 +23,8 @@ from equipage.core.diagnostics import Change, Code, Effect, Fact, Remedy, Severi
 from equipage.core.path import ROOT, Path, get
 from equipage.core.source import Source, Span
 from equipage.core.text import lazy_regex
-from equipage.files.reading import require_text
-from equipage.files.sandbox import FileProblem
 from equipage.loading.format import Format, Offer
-from equipage.loading.session import Parsed, Session, is_template_or_fixture
+from equipage.loading.session import Parsed, Session, is_template_or_fixture, text_facts
 from equipage.loading.tree import Origin, Origins, Tree, attach, put, put_all
 from equipage.loading.type_words import title
 from equipage.syntax import Range, yaml
@@ -106,10 +104,8 @@ class HeaderStyle(msgspec.Struct, frozen=True):
 
 def read_header(source: Source, session: Session, style: HeaderStyle) -> Parsed:
     """The header of a file as a document. It is empty if the file needs no header and has none."""
-    try:
-        require_text(source)
-    except FileProblem as problem:
-        return None, [Fact(problem.code, values=problem.values, span=Span(source, 0, 0))]
+    if facts := text_facts(source):
+        return None, facts
     header = split(source.text, style.grammar)
     if isinstance(header, NoHeader):
         return _read_headerless(source, session, style, header)
@@ -146,10 +142,8 @@ def _promote_to_error(each: Fact) -> Fact:
 
 def read_text(source: Source, session: Session) -> Parsed:
     """A file that is text from its first to its last line, whatever it starts with."""
-    try:
-        require_text(source)
-    except FileProblem as problem:
-        return None, [Fact(problem.code, values=problem.values, span=Span(source, 0, 0))]
+    if facts := text_facts(source):
+        return None, facts
     return session.adopt(Document(source, "yaml", {}, window=_NO_WINDOW)), []
 
 

@@ -331,10 +331,8 @@ class Session:
             self.documents.append(parsed[0])
 
     def _parse(self, source: Source, wanted: Syntax) -> Parsed:
-        try:
-            require_text(source)
-        except FileProblem as problem:
-            return None, [Fact(problem.code, values=problem.values, span=Span(source, 0, 0))]
+        if facts := text_facts(source):
+            return None, facts
         reading = self.kind.reading
         # An embedded text sees no environment: it may come from anywhere.
         env = self.env if reading.variables and not self.embedded else None
@@ -382,6 +380,15 @@ class Session:
         return self._guesses
 
 
+def text_facts(source: Source) -> list[Fact]:
+    """The finding that the bytes of a source are not text; none if they are."""
+    try:
+        require_text(source)
+    except FileProblem as problem:
+        return [Fact(problem.code, values=problem.values, span=Span(source, 0, 0))]
+    return []
+
+
 def syntax_of(kind: Format, name: str) -> Syntax:
     """The format of a file by its extension; a name without one (a string) takes the first."""
     formats = kind.reading.syntaxes
@@ -391,10 +398,8 @@ def syntax_of(kind: Format, name: str) -> Syntax:
 
 def read_jsonc(source: Source, session: Session, *, trailing_commas: bool) -> Parsed:
     """The document of a JSON file with comments; errors are placed in the file as it is written."""
-    try:
-        require_text(source)
-    except FileProblem as problem:
-        return None, [Fact(problem.code, values=problem.values, span=Span(source, 0, 0))]
+    if facts := text_facts(source):
+        return None, facts
     start = 1 if source.text.startswith("\ufeff") else 0
     text = blank_comments(source.text[start:], trailing_commas=trailing_commas)
     if text == source.text[start:]:

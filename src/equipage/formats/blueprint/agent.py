@@ -22,9 +22,9 @@ from equipage.core import codes as core_codes
 from equipage.core.diagnostics import Part
 from equipage.core.frozen import plain_data
 from equipage.core.text import edit_distance, lazy_regex
-from equipage.files.reading import require_text
 from equipage.formats.blueprint import codes
 from equipage.formats.blueprint.model import DEFAULT_KIND, LINT_LEVELS, Agent, AgentKind, Blueprint
+from equipage.loading.session import text_facts
 from equipage.loading.type_words import describe, type_info
 from equipage.plugin import (
     HOLE,
@@ -86,10 +86,8 @@ def read_header(source: Source) -> tuple[Document | None, list[Fact]]:
 
     Without a usable header there is a finding in place of the document.
     """
-    try:
-        require_text(source)
-    except FileProblem as problem:
-        return None, [Fact(problem.code, values=problem.values, span=Span(source, 0, 0))]
+    if facts := text_facts(source):
+        return None, facts
     header = split(source.text, AGENT_MD)
     if isinstance(header, NoHeader):
         hint, span = _missing_header_hint(header, source.text), Span(source, *header.range)
@@ -429,7 +427,7 @@ class ReferenceContext(msgspec.Struct, frozen=True):
     def read_source(self, node: Node, expansion: Expansion, *, as_text: bool) -> Source | None:
         """The file a node names; None, with a finding, if it cannot be read."""
         reference = node.reference
-        policy = PathPolicy(max_bytes=expansion.session.limits.max_file_bytes)
+        policy = PathPolicy(max_bytes=expansion.session.limits.max_file_bytes, text=as_text)
         try:
             source = expansion.find_source(
                 node, policy, bases=self.bases, roots=self.roots, embedded=codes.EMBEDDED_REFERENCE
@@ -437,7 +435,7 @@ class ReferenceContext(msgspec.Struct, frozen=True):
             if source is None:
                 return None
             _require_file_name(reference)
-            return require_text(source) if as_text else source
+            return source
         except FileProblem as problem:
             shown = Shown(reference)
             values: dict[str, Any] = {**problem.values, "reference": shown, "base": self.shown}

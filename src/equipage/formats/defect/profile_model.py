@@ -21,7 +21,6 @@ from equipage.core import codes as core_codes
 from equipage.core.frozen import StrictTable
 from equipage.files import Entry as FolderEntry
 from equipage.files import leads_to_folder
-from equipage.files.reading import require_text
 from equipage.formats.defect import codes, hooks
 from equipage.formats.defect.hooks import Hooks, Layer
 from equipage.loading.header import HeaderStyle, body_of, keep_as_written, read_header
@@ -305,7 +304,7 @@ def prepare_hooks(tree: Tree, session: Session) -> tuple[Tree, list[Fact]]:
 # The prompt.
 
 #: A profile reads files in its own folder only.
-PROMPT_POLICY = PathPolicy(absolute="refuse", parents="inside")
+PROMPT_POLICY = PathPolicy(parents="inside", text=True)
 _PROMPT_PATH: Path = ("prompt",)
 _TEXT_PATH: Path = ("prompt", "text")
 _FILE_PATH: Path = ("prompt", "file")
@@ -368,8 +367,8 @@ def _from_folder(tree: Tree, prompt: object, session: Session) -> tuple[Tree, li
 def _read_prompt(reference: str, session: Session) -> Source:
     if session.embedded:
         raise FileProblem(core_codes.FILE_MISSING)  # there is no disk
-    referred = session.refer(reference, PROMPT_POLICY, bases=(session.base,), roots=(session.base,))
-    return require_text(referred.source)
+    here = (session.base,)
+    return session.refer(reference, PROMPT_POLICY, bases=here, roots=here).source
 
 
 def _prompt_problem(problem: FileProblem, file: str | None, origin: Origin) -> Fact:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from equipage.plugin import Catalogue
 
-_codes = Catalogue(__file__)
+_codes, _generate = Catalogue(__file__), Catalogue(__file__)
 
 MIXED_FORMS = _codes.error("mixed-forms")
 NO_BASELINE = _codes.warning("no-baseline")
@@ -62,3 +62,25 @@ NOT_POSITIVE = _codes.error("not-positive")
 NOT_OF_THE_FORMAT = _codes.warning("not-of-the-format")
 
 CODES = _codes.declared()
+
+# Of `$generate`: where it stands, and what it says.
+
+GENERATE_IN_DATA = _generate.warning("generate-in-data")
+GENERATE_BINARY_TEXT = _generate.warning("generate-binary-text")
+GENERATOR_NOT_A_MAPPING = _generate.error("generator-not-a-mapping")
+GENERATOR_TYPE_MISSING = _generate.error("generator-type-missing")
+GENERATOR_TYPE_UNKNOWN = _generate.error("generator-type-unknown")
+GENERATOR_PARAMETER_MISSING = _generate.error("generator-parameter-missing")
+GENERATOR_PARAMETER_UNKNOWN = _generate.warning("generator-parameter-unknown")
+GENERATOR_PARAMETER_TYPE = _generate.error("generator-parameter-type")
+GENERATOR_PARAMETER_RANGE = _generate.error("generator-parameter-range")
+GENERATOR_SIZE_UNREADABLE = _generate.error("generator-size-unreadable")
+GENERATOR_CHOICE_UNKNOWN = _generate.error("generator-choice-unknown")
+GENERATOR_VALUE_NOT_JSON = _generate.error("generator-value-not-json")
+GENERATOR_VALUE_BECOMES_NULL = _generate.warning("generator-value-becomes-null")
+GENERATOR_MAKES_NOTHING = _generate.warning("generator-makes-nothing")
+GENERATOR_OVER_LIMIT = _generate.error("generator-over-limit")
+GENERATOR_TOO_LARGE = _generate.error("generator-too-large")
+GENERATOR_LIMIT_UNREADABLE = _generate.warning("generator-limit-unreadable")
+
+GENERATE_CODES = _generate.declared()

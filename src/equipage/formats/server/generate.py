@@ -15,7 +15,7 @@ from typing import Any, ClassVar
 import msgspec
 
 from equipage.core.frozen import freeze_plain
-from equipage.directives import codes
+from equipage.formats.server import codes
 from equipage.formats.server import payloads as generators
 from equipage.formats.server.payloads import build
 from equipage.formats.server.payloads.base import (
@@ -25,8 +25,7 @@ from equipage.formats.server.payloads.base import (
     GeneratorLimits,
     Streamed,
 )
-from equipage.formats.server.payloads.codes import CODES as GENERATOR_CODES
-from equipage.plugin import HOLE, Code, Directive, Expansion, Node, Path, Shown, Tree, walk
+from equipage.plugin import HOLE, Code, Directive, Expansion, Node, Path, Tree, walk
 
 KEY = "$generate"
 #: For a configuration that was checked before, in another process.
@@ -112,7 +111,7 @@ class Generate(Directive):
     """What a kind decides about payloads, and the payloads of one load: equal ones are one."""
 
     key: ClassVar[str] = KEY
-    codes: ClassVar[tuple[Code, ...]] = (*codes.GENERATE_CODES, *GENERATOR_CODES)
+    codes: ClassVar[tuple[Code, ...]] = codes.GENERATE_CODES
 
     limits: GeneratorLimits
     slot: Callable[[Path], str]
@@ -134,10 +133,7 @@ class Generate(Directive):
         if slot == "free":
             facts.append(codes.GENERATE_IN_DATA.at(at, part="key"))
             return node.hole() if generator is None else node.tree
-        for name in node.value:
-            if name != KEY:
-                said: dict[str, Any] = {"directive": KEY, "key": Shown(name), "advice": "remove it"}
-                facts.append(codes.DIRECTIVE_SIBLINGS.at((*node.path, name), part="key", **said))
+        expansion.report_siblings(node)
         if generator is None:
             return node.hole()
         if slot == "text" and not generator.produces_text:

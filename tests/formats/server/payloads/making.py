@@ -7,9 +7,9 @@ from collections.abc import Iterable
 
 from equipage.core.diagnostics import Fact, Shown
 from equipage.core.path import format_path
+from equipage.formats.server.codes import GENERATE_CODES as CODES
 from equipage.formats.server.payloads import build
 from equipage.formats.server.payloads.base import Generator, GeneratorLimits
-from equipage.formats.server.payloads.codes import CODES
 
 HERE = ("text", "$generate")
 LIMITS = GeneratorLimits()

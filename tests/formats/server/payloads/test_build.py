@@ -9,9 +9,9 @@ import tracemalloc
 import pytest
 
 from equipage.core.diagnostics import Shown
+from equipage.formats.server.codes import GENERATE_CODES as CODES
 from equipage.formats.server.payloads import build, generator_types
 from equipage.formats.server.payloads.base import GeneratorLimits
-from equipage.formats.server.payloads.codes import CODES
 
 from .making import BY_NAME, HERE, LIMITS, findings, make
 
@@ -478,7 +478,7 @@ def test_values_from_the_input_are_marked() -> None:
 
 @pytest.mark.parametrize("code", CODES, ids=lambda code: code.name)
 def test_codes_read_well(code) -> None:  # type: ignore[no-untyped-def]
-    assert code.name.startswith("generator-")
+    assert code.name.startswith(("generate-", "generator-"))
     assert not code.words.message.endswith(".")
     assert "\n" not in code.words.message
     assert code.words.about.endswith(".")

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from equipage.formats.server.payloads import codes
+from equipage.formats.server import codes
 from equipage.formats.server.payloads.base import (
     REFUSED,
     Generator,

@@ -21,7 +21,7 @@ import msgspec
 
 from equipage.core.diagnostics import EquipageError, Part
 from equipage.core.text import lazy_regex
-from equipage.formats.server.payloads import codes
+from equipage.formats.server import codes
 from equipage.plugin import Change, Code, Fact, Path, Remedy, Shown, nearest
 
 # Two generators have a parameter called `bytes`, which hides that type inside their classes.
