@@ -57,9 +57,9 @@ import pytest
 import lab
 from equipage.core.diagnostics import Diagnostic
 from equipage.core.frozen import plain_data
+from equipage.formats.defect.discovery import find_layer_folders
 from equipage.formats.defect.layers import find_settings
 from equipage.formats.defect.profile import Profiles, profiles_of
-from equipage.loading.layers import find_layer_folders
 from equipage.loading.pipeline import Outcome
 from equipage.workspace.report import Report
 from lab import UPDATE, Link, matching, repository

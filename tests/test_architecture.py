@@ -223,13 +223,8 @@ BESIDE_PLUGIN = {
     "equipage.core.diagnostics": "the exceptions and places of loaders with a face of their own",
     "equipage.core.frozen": "results that are frozen in steps",
     "equipage.core.text": "expressions compiled late, globs",
-    "equipage.directives.codes": "the codes of a directive of a seed",
     "equipage.files": "arguments of the loaders that programs call, and folders of discoveries",
-    "equipage.files.reading": "bytes that must be text",
-    "equipage.loading.findings": "findings of a folder of packs",
     "equipage.loading.header": "Markdown with a header",
-    "equipage.loading.layers": "the layers of `.defect`, which have names",
-    "equipage.loading.model_classes": "layers of settings, each checked alone",
     "equipage.loading.pipeline": "loads of many files by the loaders of the seeds",
     "equipage.loading.project_root": "where the library of a server may be",
     "equipage.loading.result": "digests and results of the loaders of the seeds",
@@ -238,10 +233,8 @@ BESIDE_PLUGIN = {
     "equipage.loading.type_words": "nodes of a blueprint, described by their types",
     "equipage.schemas.checking": "schemas in the middle of a server",
     "equipage.schemas.codes": "their codes",
-    "equipage.syntax": "settings of the command line, read as TOML",
     "equipage.syntax.document": "documents made by hand",
     "equipage.syntax.header": "the grammars of headers",
-    "equipage.syntax.toml": "the same",
 }
 
 

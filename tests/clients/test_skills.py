@@ -11,8 +11,8 @@ import equipage
 from equipage.clients.skills import variant_of
 from equipage.files.disk import Disk
 from equipage.files.reading import Files
+from equipage.formats.defect.discovery import find_layer_folders
 from equipage.formats.defect.skill import STRICT_SKILL, discover_skills, find_skills
-from equipage.loading.layers import find_layer_folders
 from equipage.loading.session import Request
 from equipage.workspace import Workspace
 from equipage.workspace.graph import list_all

@@ -15,7 +15,7 @@ from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 
 from equipage.core.path import ROOT, Path
-from equipage.syntax.yaml import resolve_plain
+from equipage.syntax.yaml.scalars import resolve_plain
 from lab import tries
 
 #: For laws over whole documents: those take a while to make, more so on a busy machine.

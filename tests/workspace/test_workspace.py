@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 import equipage
+from equipage.formats.defect.discovery import find_layer_folders
 from equipage.formats.defect.profile import profiles_of
-from equipage.loading.layers import find_layer_folders
 from equipage.loading.session import Request
 from equipage.render.text import Style, summary
 from equipage.workspace import Workspace

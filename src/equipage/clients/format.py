@@ -43,7 +43,6 @@ from equipage.loading.format import (
     Reading,
     Sensitive,
     Together,
-    hide_property,
 )
 from equipage.loading.header import BODY, HeaderStyle, has_header, names_of_file
 from equipage.loading.model import Shape
@@ -262,7 +261,6 @@ def author_schema(convention: Convention, schema: dict[str, Any]) -> dict[str, A
 
     Checking reports a value of another type as a warning, so the schema must not refuse it.
     """
-    schema = hide_property(BODY, schema)
     _mark_required(convention, schema["$defs"])
     if convention.mismatch == "error" or convention.wraps is not None:
         return _unwrap_schema(convention, schema)
@@ -479,6 +477,7 @@ def format_of(convention: Convention) -> Format:
         ),
         codes=(*CODES, *more),
         presentation=Presentation(
+            hidden=BODY,
             schema=partial(author_schema, convention),
             example=convention.example,
             example_path=convention.example_path,

@@ -378,6 +378,11 @@ def _written_fields(
 
 
 # ------------------------------------------------------------------------------------------ weight
+
+#: How deep collections may nest, in every syntax. Deeper input ends in a finding while it is being
+#: parsed: recursion in the libraries around us must never meet it.
+MAX_DEPTH = 128
+
 # What comes through directives is shared: in memory, a file that is included a thousand times is
 # there once, but every walk over the value meets it a thousand times. A dozen small files that
 # include each other can be more than any machine holds, so growth is bounded before any such walk.

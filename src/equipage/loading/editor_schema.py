@@ -58,6 +58,8 @@ def schema_for(kind: Format) -> Schema:
     if kind.reading.variables:
         # For any value, but not for the whole file.
         schema = accept(schema, "variable", VARIABLE, at_root=False)
+    for definition in schema.get("$defs", {}).values():
+        definition.get("properties", {}).pop(kind.presentation.hidden, None)
     whole = kind.presentation.schema(schema) if kind.presentation.schema is not None else schema
     return {"$schema": DIALECT, **whole}
 

@@ -37,7 +37,7 @@ from equipage.loading.tree import Origin, Provenance, Tree, locate_all
 from equipage.loading.wording import Redactor, help_of, message_of, path_of
 from equipage.syntax import Range
 from equipage.syntax.document import Document, EntrySpans
-from equipage.syntax.yaml import resolve_plain
+from equipage.syntax.yaml.scalars import resolve_plain
 
 #: A comment of YAML, TOML, JSON with comments or Markdown that names codes to ignore on its line.
 _IGNORE_COMMENT = lazy_regex(r"(?:#|//|<!--)\s*equipage:\s*ignore\[(?P<codes>[^\]]*)\]")

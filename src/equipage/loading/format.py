@@ -344,13 +344,6 @@ def file_as_item(plain: Any, file: str) -> Iterator[Item]:
     yield Item("file", name, description if isinstance(description, str) else None)
 
 
-def hide_property(name: str, schema: dict[str, Any]) -> dict[str, Any]:
-    """Remove a property that authors cannot write from every definition of a schema for editors."""
-    for definition in schema.get("$defs", {}).values():
-        definition.get("properties", {}).pop(name, None)
-    return schema
-
-
 class Presentation(msgspec.Struct, frozen=True):
     """How commands and editors show a kind."""
 
@@ -363,6 +356,8 @@ class Presentation(msgspec.Struct, frozen=True):
     """Whether the tool that a file is for ignores it, so that `list` does not show it."""
     sensitive: tuple[Sensitive, ...] = USUALLY_SENSITIVE
     """What `diff` shows first."""
+    hidden: str | None = None
+    """A field of the model that authors cannot write, as the body of a file with a header is."""
     schema: Callable[[dict[str, Any]], dict[str, Any]] | None = None
     """Adds to the JSON Schema of the model what directives and shorthands accept beyond it."""
     dump: Callable[[Any], Any] | None = None

@@ -122,14 +122,10 @@ Built = tuple[Any, Any, list[Fact]]
 
 
 def build(value: Any, model: Any, shape: Shape, reported: Collection[str] = ()) -> Built:
-    """Build a configuration of a model of any sort.
+    """Build a configuration of a model that msgspec reads.
 
     Unknown keys that were `reported` already are left out without another finding.
     """
-    if isinstance(model, Mapping) or is_pydantic(model):
-        from equipage.loading.model_classes import build_by_others  # few models are such
-
-        return build_by_others(value, model, shape, reported)
     try:
         config = convert(value, model)
     except MemoryError:

@@ -6,11 +6,11 @@
 
 from __future__ import annotations
 
-import itertools
 import os
 import sys
 from collections import Counter
-from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from itertools import chain
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import msgspec
@@ -26,6 +26,7 @@ from equipage.files.sandbox import FileProblem
 from equipage.loading.format import Format, Offer
 from equipage.loading.merging import merge_layers, place_in_layer, rename_keys
 from equipage.loading.model import build as build_model
+from equipage.loading.model import is_pydantic
 from equipage.loading.project_root import root_of_folder
 from equipage.loading.session import Request, Run, Session
 from equipage.loading.tree import Tree, punch_holes
@@ -229,7 +230,7 @@ def findings_by_load(
         made = [rule(alike) for rule in together.set_rules if alike]
         made += [rule(group, offers) for rule in together.cross_rules]
         facts: dict[int, tuple[Outcome, list[Fact]]] = {}
-        for outcome, each in itertools.chain.from_iterable(made):
+        for outcome, each in chain.from_iterable(made):
             facts.setdefault(id(outcome), (outcome, []))[1].append(each)
         for outcome, those in facts.values():
             yield from ((outcome, each) for each in place_in_outcome(outcome, those))
@@ -362,7 +363,13 @@ def build(tree: Tree, session: Session) -> tuple[Any, Tree]:
     kind = session.kind
     # A merge key that is not applied has been reported: it is not an unknown key, too.
     reported = ("<<",) if any(each.code == codes.MERGE_KEY for each in session.facts) else ()
-    config, plain, found = build_model(tree.value, kind.model, kind.shape, reported)
+    if isinstance(kind.model, Mapping) or is_pydantic(kind.model):
+        from equipage.loading.model_classes import build_by_others  # few models are such
+
+        built = build_by_others(tree.value, kind.model, kind.shape, reported)
+    else:
+        built = build_model(tree.value, kind.model, kind.shape, reported)
+    config, plain, found = built
     session.add(map(kind.mark_risky_remedy, found))
     if any(map(_is_error, session.facts)):
         config = None  # no later check may excuse what is missing
@@ -411,10 +418,12 @@ def _invisible_characters(session: Session, root: Source) -> Iterator[Fact]:
                 yield fact
 
 
-def findings_about_sets(outcomes: Sequence[Outcome]) -> list[Diagnostic]:
-    """The findings of set rules and cross rules about loads that belong together."""
+def findings_together(own: Iterable[Diagnostic], outcomes: Sequence[Outcome]) -> list[Diagnostic]:
+    """Findings about single loads, and those about some loads together, each reported once."""
+    from equipage.loading.findings import merge_across_loads
+
     offers = [offer for each in outcomes if (offer := each.offer()) is not None]
-    return [each for _, each in findings_by_load(outcomes, offers)]
+    return merge_across_loads(chain(own, (each for _, each in findings_by_load(outcomes, offers))))
 
 
 def run_with_stack_headroom(run: Callable[[], T]) -> T:

@@ -529,7 +529,7 @@ def _is_plain_yaml(text: str, *, is_key: bool) -> bool:
         return False
     if "##" in text and _BUILD_COMMAND.search(text):
         return False
-    from equipage.syntax.yaml import resolve_plain  # a report needs no reader of YAML
+    from equipage.syntax.yaml.scalars import resolve_plain  # a report needs no reader of YAML
 
     # `true`, `12` and what a variable becomes may be of other types; a colon ends a key.
     is_text = isinstance(resolve_plain(text), str) and ("${" not in text or isinstance(text, Bare))

@@ -20,10 +20,6 @@ from equipage.core.diagnostics import Code
 from equipage.core.path import ROOT, Path
 from equipage.core.text import lazy_regex
 
-#: How deep collections may nest, in every syntax. Deeper input ends in a finding while it is being
-#: parsed: recursion in the libraries around us must never meet it.
-MAX_DEPTH = 128
-
 Range = tuple[int, int]
 
 

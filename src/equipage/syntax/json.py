@@ -14,10 +14,10 @@ from math import isfinite
 from typing import Literal
 
 from equipage.core import codes
+from equipage.core.frozen import MAX_DEPTH
 from equipage.core.path import Path
 from equipage.core.text import lazy_regex
 from equipage.syntax import (
-    MAX_DEPTH,
     Irregularity,
     Parsed,
     Place,

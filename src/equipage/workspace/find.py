@@ -119,7 +119,7 @@ class _Search:
     def walk(self, folder: str) -> None:
         """Look for files below a folder; folders that cannot be read are findings."""
         from equipage.files.walking import is_ignored, walk
-        from equipage.loading.layers import PROJECT_FOLDER
+        from equipage.formats.defect.discovery import PROJECT_FOLDER
 
         run, system = self.run, self.system
         self.meet(project_of(os.path.join(folder, "file"), run))

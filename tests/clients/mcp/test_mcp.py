@@ -10,8 +10,8 @@ import pytest
 
 import equipage
 from equipage.clients.mcp import DIALECTS
+from equipage.formats.defect.discovery import find_layer_folders
 from equipage.formats.defect.layers import find_settings
-from equipage.loading.layers import find_layer_folders
 from equipage.project.registry import format_named
 from equipage.syntax.json import blank_comments
 from lab import shared_probes, write

@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 import equipage
+from equipage.formats.defect.discovery import find_layer_folders
 from equipage.formats.defect.profile import profiles_of
-from equipage.loading.layers import find_layer_folders
 
 SINGLE = "+++\ndescription = '{}'\n+++\nbody\n"
 

@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
+from equipage.formats.defect.discovery import find_layer_folders
 from equipage.formats.defect.layers import find_settings
 from equipage.formats.defect.profile import profiles_of
-from equipage.loading.layers import find_layer_folders
 from lab import shared_probes, write_probe
 
 #: Sentences that we say another way: the place names the file, and each key at fault has a finding

@@ -12,8 +12,8 @@ from typing import Any
 import pytest
 
 from equipage.files.sandbox import MAX_BYTES
+from equipage.formats.defect.discovery import find_layer_folders
 from equipage.formats.defect.profile import profiles_of
-from equipage.loading.layers import find_layer_folders
 from lab import TESTS
 
 NUL = "\0"

@@ -11,9 +11,9 @@ import rtoml
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from equipage.formats.defect.discovery import find_layer_folders
 from equipage.formats.defect.layers import find_settings
 from equipage.formats.defect.profile import profiles_of
-from equipage.loading.layers import find_layer_folders
 from lab import tries
 
 KEYS = st.sampled_from(

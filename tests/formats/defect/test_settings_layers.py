@@ -11,8 +11,8 @@ import pytest
 import equipage
 from equipage.core.diagnostics import Diagnostic
 from equipage.core.path import format_path
+from equipage.formats.defect.discovery import find_layer_folders
 from equipage.formats.defect.layers import FORMAT, LoadedSettings, Overrides, find_settings
-from equipage.loading.layers import find_layer_folders
 from equipage.record.diff import compare
 from equipage.render.json import diagnostic_to_dict
 from lab import write

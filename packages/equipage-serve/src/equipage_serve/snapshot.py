@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping, Sequence
+from itertools import chain
 from typing import Any
 
 import msgspec
 
 from equipage.core.diagnostics import Diagnostic, LoadError
 from equipage.formats.toolpack.model import Toolpack
-from equipage.loading.pipeline import Outcome, findings_about_sets
+from equipage.loading.pipeline import Outcome, findings_together
 from equipage.loading.result import canonical_json
 from equipage.loading.session import Request
 from equipage.workspace import Workspace
@@ -71,11 +72,8 @@ def take_snapshot(
     outcomes = [(each.path, each.outcome) for each in found if each.outcome is not None]
     packs = [each for _, each in outcomes if each.kind.name == "toolpack"]
     # Conflicts between files, such as one id twice, are found in no single file.
-    findings = [
-        *problems,
-        *(each for _, outcome in outcomes for each in outcome.diagnostics),
-        *findings_about_sets(packs),
-    ]
+    own = chain(problems, *(outcome.diagnostics for _, outcome in outcomes))
+    findings = findings_together(own, packs)
     if any(each.severity == "error" for each in findings):
         raise LoadError(findings)
     by_id = {outcome.config.id: outcome for outcome in packs}

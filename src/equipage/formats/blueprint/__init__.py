@@ -16,14 +16,21 @@ import msgspec
 
 from equipage.core import codes as core_codes
 from equipage.core.diagnostics import LoadError, UsageError
-from equipage.core.frozen import MAX_ADDED_NODES, is_deeper_than, levels, outweighs, plain_data
+from equipage.core.frozen import (
+    MAX_ADDED_NODES,
+    MAX_DEPTH,
+    is_deeper_than,
+    levels,
+    outweighs,
+    plain_data,
+)
 from equipage.core.text import lazy_regex
 from equipage.files import display_name, folder_argument, folders_argument
 from equipage.formats.blueprint import codes, rules, rules_agents, rules_flow
 from equipage.formats.blueprint.agent import AGENT_MD_KEY, FILE, ReferenceContext, expand_references
 from equipage.formats.blueprint.model import AGENT_KINDS, DEFAULT_KIND, AgentKind, Blueprint
 from equipage.formats.blueprint.rules import canonical_path, expressions
-from equipage.loading.findings import Placer
+from equipage.loading.pipeline import place_in_outcome, place_without_outcome
 from equipage.plugin import (
     ROOT,
     Diagnostic,
@@ -33,6 +40,7 @@ from equipage.plugin import (
     Item,
     Origin,
     Origins,
+    Outcome,
     Presentation,
     Reading,
     Request,
@@ -45,7 +53,6 @@ from equipage.plugin import (
     Tree,
     mapping_or_empty,
 )
-from equipage.syntax import MAX_DEPTH
 from equipage.syntax.document import Syntax
 
 __all__ = ["FORMAT", "expand", "expand_and_report", "pre_read_default_agent_kind"]
@@ -312,7 +319,8 @@ def expand_and_report(
     if facts:  # only findings need the value as a text, which costs more than all the rest
         text = json.dumps(value, indent=2, ensure_ascii=False, default=str)
         tree, facts = expand_references(_tree_of_value(value, text), session, context)
-    diagnostics = Placer(tree, session.documents).place(facts)
+    outcome = Outcome(FORMAT, None, (), session, tree, tuple(session.documents))
+    diagnostics = place_in_outcome(outcome, facts)
     if any(each.severity == "error" for each in diagnostics):
         raise LoadError(diagnostics)
     return tree.value, tuple(diagnostics)
@@ -337,7 +345,7 @@ def _tree_of_value(value: Any, text: str) -> Tree:
 
 
 def _refuse(fact: Fact) -> None:
-    raise LoadError(Placer(None, (), file="<value>").place([fact]))
+    raise LoadError([place_without_outcome(fact, "<value>")])
 
 
 def _check_value(value: Any) -> None:

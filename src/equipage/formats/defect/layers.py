@@ -30,6 +30,7 @@ from equipage.files import (
     wrong_argument,
 )
 from equipage.formats.defect import codes, hooks, mcp
+from equipage.formats.defect.discovery import LayerFolders, StrPath, find_layer_folders
 from equipage.formats.defect.hooks import PROJECT_LAYERS, Layer
 from equipage.formats.defect.mcp import STRICT_MCP_JSON
 from equipage.formats.defect.settings import (
@@ -41,9 +42,7 @@ from equipage.formats.defect.settings import (
     replace_infinities_with_holes,
 )
 from equipage.formats.defect.settings_model import Effective, Settings, derive_effective
-from equipage.loading.layers import LayerFolders, StrPath, find_layer_folders
-from equipage.loading.model import build
-from equipage.loading.pipeline import check_tree
+from equipage.loading.pipeline import build, check_tree
 from equipage.loading.result import Explanation, Loaded
 from equipage.loading.session import syntax_of
 from equipage.loading.tree import Strategy, punch_holes, remove_all
@@ -72,7 +71,7 @@ from equipage.plugin import (
     merge,
     parse_path,
 )
-from equipage.syntax import SyntaxProblem, toml
+from equipage.syntax.document import parse
 
 T = TypeVar("T", Fact, Also, Change)
 CONFIG, LOCAL_CONFIG, MCP_JSON = "config.toml", "config.local.toml", ".mcp.json"
@@ -165,8 +164,8 @@ def load_settings(
     """The settings that hold in `cwd`: all layers merged, checked, immutable.
 
     `overrides` are settings of the command line, `"turn.max_llm_retries=5"`. With `local`, the
-    user's layer is left out. `loading.layers.find_layer_folders` says where the layers are; a
-    missing layer is not an error.
+    user's layer is left out. `discovery.find_layer_folders` says where the layers are; a missing
+    layer is not an error.
 
     Raises `LoadError` with every error of every layer (with `strict`, also if there are warnings).
 
@@ -322,8 +321,10 @@ class _LayerMerge:
 
     def drop_misfits(self, tree: Tree, kind: Format) -> Tree:
         """The tree with holes where it does not fit the model, so that no finding comes twice."""
-        _, _, found = build(tree.value, kind.model, kind.shape)
-        self.facts += [_anchor_fact(kind.mark_risky_remedy(each), tree) for each in found]
+        session = self.session_for(kind)
+        build(tree, session)
+        found = session.facts
+        self.facts += [_anchor_fact(each, tree) for each in found]
         # Unknown keys go, while what does not fit leaves a hole, which later rules respect.
         unknown = [each.path for each in found if each.code == core_codes.UNKNOWN_FIELD]
         rest = [each.path for each in found if each.code != core_codes.UNKNOWN_FIELD]
@@ -449,15 +450,12 @@ class Overrides:
 
     def parse(self, text: str, path: tuple[str, ...]) -> Any:
         """The value that a text is in TOML, else the text itself."""
-        try:
-            parsed = toml.load(f"x = {text}")
-        except SyntaxProblem:
-            parsed = None
+        value, facts = _read_toml(text)
         # A line break could smuggle in assignments to other keys; then it is not a single value.
-        if parsed is not None and isinstance(parsed.value, dict) and set(parsed.value) == {"x"}:
-            for each in parsed.irregularities:
+        if value.keys() == {"x"}:
+            for each in facts:
                 self.report(each.code, path, **{**each.values, "found": Shown(text)})
-            return parsed.value["x"]
+            return value["x"]
         hint = next((hint for pattern, hint in _SUSPECT_TEXTS if pattern.fullmatch(text)), None)
         if hint is not None:
             key = Shown(".".join(path))
@@ -474,6 +472,12 @@ class Overrides:
         table[path[-1]] = value
 
 
+def _read_toml(text: str) -> tuple[dict[str, Any], list[Fact]]:
+    """The table `x = …` with a text as its value, empty if that is not TOML; and what is odd."""
+    document, facts = parse(Source.of_text("<override>", f"x = {text}"), "toml")
+    return ({}, []) if document is None else (document.value, facts)
+
+
 def _split_key(key: str) -> tuple[str, ...] | None:
     """The parts of a dotted key, some of them perhaps empty; None if it is malformed."""
     parts: list[str] = []
@@ -484,9 +488,8 @@ def _split_key(key: str) -> tuple[str, ...] | None:
         assert match is not None  # a bare part may be empty
         part = match["literal"] or match["bare"] or ""
         if match["quoted"] is not None:
-            try:
-                quoted: Any = toml.load(f"x = {match.group()}").value
-            except SyntaxProblem:
+            quoted, _ = _read_toml(match.group())
+            if not quoted:
                 return None  # an escape that TOML does not know
             part = str(quoted["x"])
         parts.append(part)

@@ -11,7 +11,6 @@ import re
 import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from functools import partial
 from pathlib import Path as FilePath
 from typing import TYPE_CHECKING, Any
 
@@ -23,6 +22,16 @@ from equipage.core.text import glob_covers, is_literal, lazy_regex
 from equipage.formats.defect import codes, hooks
 from equipage.formats.defect import profile_model as stages
 from equipage.formats.defect.codes import PROFILE_CODES
+from equipage.formats.defect.discovery import (
+    Discovery,
+    Found,
+    LayeredMapping,
+    LayerFolders,
+    LayerName,
+    StrPath,
+    discover,
+    find_layer_folders,
+)
 from equipage.formats.defect.hooks import EVENTS, Hook
 from equipage.formats.defect.profile_model import (
     AGENTS,
@@ -38,18 +47,7 @@ from equipage.formats.defect.profile_model import (
     sampling_facts,
     variant_of,
 )
-from equipage.loading.format import hide_property
 from equipage.loading.header import STRICT_YAML, known_names
-from equipage.loading.layers import (
-    Discovery,
-    Found,
-    LayeredMapping,
-    LayerFolders,
-    LayerName,
-    StrPath,
-    discover,
-    find_layer_folders,
-)
 from equipage.plugin import (
     Also,
     Fact,
@@ -354,7 +352,7 @@ FORMAT = Format(
         elsewhere=AGENTS.user_folder,
     ),
     presentation=Presentation(
-        schema=partial(hide_property, "source"),
+        hidden="source",
         example=EXAMPLE,
         example_path=".defect/agents/NAME.md",
         listing=_list_agent,
@@ -431,7 +429,7 @@ def discover_profiles(
     """The agents that can be called from `cwd`: the user's, and over them the project's.
 
     A profile of the project replaces the user's profile of that name as a whole. With `local`, the
-    user's profiles are left out. `loading.layers.find_layer_folders` says where the layers are.
+    user's profiles are left out. `discovery.find_layer_folders` says where the layers are.
 
     Raises `LoadError` with every error of every profile, shadowed ones included: a broken profile
     neither hides the errors of the others nor is left out.

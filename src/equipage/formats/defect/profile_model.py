@@ -22,9 +22,9 @@ from equipage.core.frozen import StrictTable
 from equipage.files import Entry as FolderEntry
 from equipage.files import leads_to_folder
 from equipage.formats.defect import codes, hooks
+from equipage.formats.defect.discovery import Entry, LayeredFolder, resolve_parent_links
 from equipage.formats.defect.hooks import Hooks, Layer
 from equipage.loading.header import HeaderStyle, body_of, keep_as_written, read_header
-from equipage.loading.layers import Entry, LayeredFolder, resolve_parent_links
 from equipage.loading.session import Parsed
 from equipage.loading.tree import attach
 from equipage.plugin import (

@@ -9,7 +9,6 @@ import math
 import os
 import re
 from collections.abc import Iterator, Mapping
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -18,6 +17,7 @@ from msgspec.structs import replace
 from equipage.core import codes as core_codes
 from equipage.formats.defect import codes, hooks
 from equipage.formats.defect.codes import SETTINGS_CODES
+from equipage.formats.defect.discovery import find_layer_folders
 from equipage.formats.defect.hooks import Layer
 from equipage.formats.defect.mcp import SERVERS_PATH
 from equipage.formats.defect.profile_model import limit_facts, sampling_facts
@@ -27,8 +27,6 @@ from equipage.formats.defect.settings_model import (
     Settings,
     Turn,
 )
-from equipage.loading.format import hide_property
-from equipage.loading.layers import find_layer_folders
 from equipage.loading.tree import punch_holes
 from equipage.plugin import (
     ROOT,
@@ -281,7 +279,7 @@ SINGLE_FILE_FORMAT = Format(
     together=Together(offers=_server_names),
     layering=Layering(layer=layer_by_path, elsewhere=_user_folder),
     presentation=Presentation(
-        schema=partial(hide_property, "source"),
+        hidden="source",
         example=EXAMPLE,
         example_path=".defect/config.toml",
         listing=_list_settings,

@@ -9,7 +9,6 @@ from __future__ import annotations
 import os
 import pathlib
 from collections.abc import Iterator, Mapping
-from functools import partial
 from typing import Any, ClassVar
 
 import msgspec
@@ -19,19 +18,7 @@ from equipage.core.frozen import StrictTable
 from equipage.core.text import glob_problem
 from equipage.files import Entry as FolderEntry
 from equipage.formats.defect import codes
-from equipage.loading.format import hide_property
-from equipage.loading.header import (
-    BODY,
-    STRICT_YAML,
-    HeaderStyle,
-    add_body,
-    keep_as_written,
-    keep_placeholders,
-    look_for_suspicious,
-    names_of_file,
-    read_header,
-)
-from equipage.loading.layers import (
+from equipage.formats.defect.discovery import (
     Discovery,
     Entry,
     Found,
@@ -43,6 +30,17 @@ from equipage.loading.layers import (
     discover,
     find_layer_folders,
     resolve_parent_links,
+)
+from equipage.loading.header import (
+    BODY,
+    STRICT_YAML,
+    HeaderStyle,
+    add_body,
+    keep_as_written,
+    keep_placeholders,
+    look_for_suspicious,
+    names_of_file,
+    read_header,
 )
 from equipage.loading.session import Parsed, is_template_or_fixture
 from equipage.plugin import (
@@ -247,7 +245,7 @@ STRICT_SKILL = Format(
     ),
     together=Together(offers=names_of_file),
     layering=Layering(layers=SKILL_LAYERS, layer=SKILLS.layer_of, identity=_identity),
-    presentation=Presentation(schema=partial(hide_property, BODY), listing=_list_skill),
+    presentation=Presentation(hidden=BODY, listing=_list_skill),
 )
 
 # The skills of all layers.

@@ -27,11 +27,20 @@ from equipage.files import expand_home, folders_argument, path_argument
 from equipage.formats.toolpack import FORMAT
 from equipage.formats.toolpack.model import Toolpack
 from equipage.formats.toolpack.rules import SUFFIX, file_name_problem, group_key, path_in_camel_case
-from equipage.loading.findings import finding, merge_across_loads
-from equipage.loading.pipeline import findings_about_sets, load_path
+from equipage.loading.pipeline import findings_together, load_path, place_without_outcome
 from equipage.loading.result import CANONICAL_VERSION, canonical_json
 from equipage.loading.session import options_of
-from equipage.plugin import Diagnostic, Outcome, Path, Request, Source, System, nearest, parse_path
+from equipage.plugin import (
+    Diagnostic,
+    Fact,
+    Outcome,
+    Path,
+    Request,
+    Source,
+    System,
+    nearest,
+    parse_path,
+)
 
 __all__ = ["FoundToolpacks", "Toolpack", "ToolpackLoader", "ToolpackValidationError"]
 
@@ -194,7 +203,7 @@ class ToolpackLoader:
         alike = [each for key, group in by_key.items() if key and len(group) > 1 for each in group]
         again = [load_path(each.path, FORMAT, request, run) for each in alike]
         own = [each for entry in entries for each in entry.diagnostics]
-        return folder, entries, merge_across_loads([*problems, *own, *findings_about_sets(again)])
+        return folder, entries, findings_together([*problems, *own], again)
 
     def list(self) -> list[Toolpack]:
         """The packs, sorted by id."""
@@ -296,12 +305,13 @@ def pack_files(folder: str, system: System) -> tuple[list[str], list[Diagnostic]
                     stack.append((*parts, entry.name))
                 elif fact := file_name_problem(entry.name):
                     shown = system.name_of(entry.path)
-                    problems.append(finding(fact.code, shown, fact.values))
+                    problems.append(place_without_outcome(fact, shown))
         except OSError as error:
             # An error, not a warning: a program that loads a folder relies on having all of it.
             shown = system.name_of(os.path.join(folder, *parts))
-            values = {"folder": shown, "reason": error.strerror or str(error)}
-            problems.append(finding(core_codes.FOLDER_UNREADABLE, shown, values, severity="error"))
+            values: dict[str, Any] = {"folder": shown, "reason": error.strerror or str(error)}
+            fact = Fact(core_codes.FOLDER_UNREADABLE, values=values, severity="error")
+            problems.append(place_without_outcome(fact, shown))
     if not found and not problems:
         shown = system.name_of(folder)
         message = f"no toolpacks in {shown}: no file there is named `*{SUFFIX}`"

@@ -27,17 +27,10 @@ from yaml.reader import ReaderError
 
 from equipage.core import codes
 from equipage.core.diagnostics import MAX_FACTS_PER_CODE
+from equipage.core.frozen import MAX_DEPTH
 from equipage.core.path import ROOT, Path
 from equipage.core.text import lazy_regex
-from equipage.syntax import (
-    MAX_DEPTH,
-    ContainingScalar,
-    Irregularity,
-    Place,
-    Range,
-    Written,
-    scalars_among,
-)
+from equipage.syntax import ContainingScalar, Irregularity, Place, Range, Written, scalars_among
 from equipage.syntax.nodes import (
     WANT_EVERYTHING,
     Alias,
@@ -54,7 +47,8 @@ from equipage.syntax.nodes import (
     target_of,
     value_of,
 )
-from equipage.syntax.yaml import (
+from equipage.syntax.yaml.events import Events, read_events, reading_budget
+from equipage.syntax.yaml.scalars import (
     NumberTooLong,
     is_ambiguous,
     is_core_tag,
@@ -63,7 +57,6 @@ from equipage.syntax.yaml import (
     resolve_plain,
     resolve_tagged,
 )
-from equipage.syntax.yaml.events import Events, read_events, reading_budget
 
 
 def locate(text: str, paths: Iterable[Path], *, merge: bool = False) -> dict[Path, Place]:

@@ -25,18 +25,19 @@ from yaml.reader import ReaderError
 
 from equipage.core import codes
 from equipage.core.diagnostics import Code
+from equipage.core.frozen import MAX_DEPTH
 from equipage.core.text import lazy_regex
-from equipage.syntax import MAX_DEPTH, Irregularity, Parsed, SyntaxProblem, lone_surrogates
+from equipage.syntax import Irregularity, Parsed, SyntaxProblem, lone_surrogates
 from equipage.syntax.nodes import key_text
-from equipage.syntax.yaml import (
+from equipage.syntax.yaml.events import read_events
+from equipage.syntax.yaml.places import find_oddities, syntax_errors
+from equipage.syntax.yaml.scalars import (
     NumberTooLong,
     is_ambiguous,
     is_known_tag,
     resolve_plain,
     resolve_tagged,
 )
-from equipage.syntax.yaml.events import read_events
-from equipage.syntax.yaml.places import find_oddities, syntax_errors
 
 #: How many nodes aliases may add to a document. The plain size of a file is never punished.
 MAX_ALIAS_NODES = 250_000

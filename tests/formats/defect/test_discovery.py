@@ -9,7 +9,7 @@ import pytest
 
 from equipage.core.diagnostics import UsageError
 from equipage.files.disk import Disk
-from equipage.loading.layers import (
+from equipage.formats.defect.discovery import (
     PROJECT_FOLDER,
     USER_FOLDER,
     find_layer_folders,

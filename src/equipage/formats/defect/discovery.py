@@ -22,17 +22,22 @@ import msgspec
 from msgspec.structs import replace
 
 from equipage.core import codes
-from equipage.core.codes import VARIABLE_IGNORED
-from equipage.core.diagnostics import Code, Diagnostic, Fact, LoadError, UsageError
-from equipage.core.source import Source
+from equipage.core.diagnostics import LoadError, UsageError
 from equipage.files import Entry as FolderEntry
-from equipage.files import System, config_home, folder_argument, wrong_argument
-from equipage.files.disk import Disk
-from equipage.loading.findings import merge_duplicates
-from equipage.loading.format import Format, LayerFolder
-from equipage.loading.pipeline import Outcome, findings_about_sets, load_path, place_without_outcome
+from equipage.files import config_home, folder_argument, wrong_argument
+from equipage.loading.pipeline import findings_together, load_path, place_without_outcome
 from equipage.loading.result import Loaded
-from equipage.loading.session import Request
+from equipage.plugin import (
+    Code,
+    Diagnostic,
+    Fact,
+    Format,
+    LayerFolder,
+    Outcome,
+    Request,
+    Source,
+    System,
+)
 
 USER_FOLDER = "defect"
 PROJECT_FOLDER = ".defect"
@@ -72,7 +77,7 @@ def find_layer_folders(
     if home is not None and home_dir is not None:
         raise UsageError("`home` and `home_dir` are one argument: leave one out")
     home = home_dir if home is None else home
-    system = system or Disk()
+    system = system or Request(env={}).system
     # Links are resolved once, so that every part of a configuration agrees on the root.
     here = system.real(folder_argument("cwd", cwd))
     root = system.repository_root(here)
@@ -220,7 +225,9 @@ class Discovery(msgspec.Struct, frozen=True):
 
 def discover(folder: LayeredFolder, kind: Format, places: LayerFolders) -> Discovery:
     """Load every file of the layered folder `folder`. Never raises on bad files."""
-    diagnostics = [place_without_outcome(VARIABLE_IGNORED.at(name=name)) for name in places.ignored]
+    diagnostics = [
+        place_without_outcome(codes.VARIABLE_IGNORED.at(name=name)) for name in places.ignored
+    ]
     found: list[Found] = []
     system = places.system
     layers: tuple[tuple[LayerName, str | None], ...] = (
@@ -247,8 +254,8 @@ def discover(folder: LayeredFolder, kind: Format, places: LayerFolders) -> Disco
         for each in found
     ]
     diagnostics += (each for item in found for each in item.outcome.diagnostics)
-    diagnostics += findings_about_sets([each.outcome for each in found])
-    return Discovery(tuple(found), tuple(merge_duplicates(diagnostics)))
+    findings = findings_together(diagnostics, [each.outcome for each in found])
+    return Discovery(tuple(found), tuple(findings))
 
 
 class LayeredMapping(Mapping[str, T]):
