@@ -52,6 +52,7 @@ def request_of(options: argparse.Namespace) -> Request:
     given = {name: value for name, value in written.items() if value not in (None, False, [])}
     roots = tuple(os.path.abspath(root) for root in options.root)
     disk = Disk()
+    rules = [*_own_rules(disk), *getattr(options, "rules", ())]
     return Request(
         env=disk.variables(),
         system=disk,
@@ -64,7 +65,7 @@ def request_of(options: argparse.Namespace) -> Request:
         # judges named files as well.
         confined=options.command not in ("show", "explain"),
         reads_named=options.command == "check",
-        rules=rules_named([*_own_rules(disk), *getattr(options, "rules", ())]),
+        rules=rules_named(rules) if rules else {},
     )
 
 

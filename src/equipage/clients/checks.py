@@ -395,8 +395,8 @@ def required_fields_are_there(
     if convention.wraps is not None:
         written = {convention.wraps: written} if config else {}
     declared = codex_role(session) if convention.kind == "codex-agent" else {}
-    owner = title(session.kind.model)
-    missing = [*_missing_fields(fields, {**declared, **written, **config}, owner, ROOT)]
+    table = {**declared, **written, **config}
+    missing = [*_missing_fields(fields, table, session.kind.model, ROOT)]
     for group, path, table in _groups_in(convention.fields, written):
         missing += _missing_fields(group.fields, table, group.title, path)
     # What a template lacks is filled in where it arrives.
@@ -453,7 +453,7 @@ def codex_role(session: Session) -> dict[str, Any]:
 
 
 def _missing_fields(
-    fields: tuple[Field, ...], table: dict[str, Any], owner: str, path: Path
+    fields: tuple[Field, ...], table: dict[str, Any], owner: Any, path: Path
 ) -> Iterator[Fact]:
     for field in fields:
         if field.required is None:
@@ -466,7 +466,7 @@ def _missing_fields(
                 part="value" if path else "key",
                 severity=field.required,
                 field=field.name,
-                owner=owner,
+                owner=owner if isinstance(owner, str) else title(owner),
                 expected=_describe_type(field.type),
             )
 

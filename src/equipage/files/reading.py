@@ -364,7 +364,7 @@ def read_file(path: str, system: System, *, max_bytes: int = MAX_BYTES) -> Sourc
 def require_text(source: Source) -> Source:
     """A source whose bytes are text. Raises `FileProblem` at the first byte that is not."""
     # Only bytes that could not be decoded have no text; decoding them again says where.
-    if source.data and not source.text:
+    if not source.text and source.data:
         try:
             source.data.decode("utf-8")
         except UnicodeDecodeError as error:

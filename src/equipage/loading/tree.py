@@ -229,7 +229,8 @@ def graft(tree: Tree, parts: Mapping[Path, Tree]) -> Tree:
     below = dict(tree.origins.below)
     for step, group in groups.items():
         known = below.get(step, Origins())
-        child = graft(Tree(get(value, (step,), {}), known), group)
+        inner = value.get(step, {}) if isinstance(value, dict) else value[step]
+        child = graft(Tree(inner, known), group)
         value[step], below[step] = child.value, child.origins
     return Tree(value, tree.origins.replace(below=below), tree.moves)
 

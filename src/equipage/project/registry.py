@@ -310,14 +310,11 @@ def rules_named(names: Iterable[str]) -> dict[str, tuple[Rule, ...]]:
 
     Raises `UsageError`.
     """
-    found: dict[str, tuple[Rule, ...]] = {}
-    wanted = dict.fromkeys(names)
-    if not wanted:
-        return found
     from importlib.metadata import entry_points
 
+    found: dict[str, tuple[Rule, ...]] = {}
     entries = {each.name: each for each in entry_points(group="equipage.rules")}
-    for name in wanted:
+    for name in dict.fromkeys(names):
         if name not in entries:
             known = f" (known: {', '.join(sorted(entries))})" if entries else ""
             raise UsageError(f"no installed package has rules named `{name}`{known}")
