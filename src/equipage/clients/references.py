@@ -24,7 +24,7 @@ from equipage.core.path import ROOT, Path, get
 from equipage.core.source import Span
 from equipage.core.text import Guesses, lazy_regex, split_lines
 from equipage.loading.format import Offer
-from equipage.loading.header import BODY, known_names
+from equipage.loading.header import BODY, known_names, own_name
 from equipage.loading.pipeline import Outcome
 from equipage.syntax.document import Document, EntrySpans
 
@@ -306,10 +306,10 @@ def scoped_name(convention: Convention, outcome: Outcome) -> tuple[str, str] | N
     """
     if convention.identity != "field" or convention.syntax == "json" or not outcome.sources:
         return None
-    name = get(outcome.tree.value, ("name",)) if outcome.tree is not None else None
+    name = None if outcome.tree is None else own_name(outcome.tree)
     folder = outcome.path.rpartition("/")[0]
     head, found, _ = f"{folder}/".rpartition(f"/{convention.sort}s/")
-    if not found or "/." not in f"/{head}" or not isinstance(name, str):
+    if not found or "/." not in f"/{head}" or name is None:
         return None
     return head + found, name
 

@@ -486,10 +486,16 @@ def name_by_path(path: str, *, by_folder: bool) -> str:
     return folder.rpartition("/")[2] if by_folder else file.partition(".")[0]
 
 
+def own_name(tree: Tree) -> str | None:
+    """The `name` that a file gives itself."""
+    name = tree.value.get("name") if isinstance(tree.value, dict) else None
+    return name if isinstance(name, str) else None
+
+
 def names_of_file(outcome: Outcome) -> Iterator[str]:
     """The names by which other files may refer to a file."""
-    name = get(outcome.tree.value, ("name",)) if outcome.tree is not None else None
-    if isinstance(name, str):
+    name = None if outcome.tree is None else own_name(outcome.tree)
+    if name is not None:
         yield name
     if outcome.sources:
         yield name_by_path(outcome.path, by_folder=outcome.kind.name == "skill")
@@ -507,8 +513,8 @@ def report_secrets(source: Source) -> Iterator[Fact]:
 def look_for_suspicious(tree: Tree, _session: Session) -> tuple[Tree, list[Fact]]:
     """Report secrets, and a name of letters of several scripts: it may only look like another."""
     source = tree.document.source
-    name = get(tree.value, ("name",))
-    if not isinstance(name, str):
+    name = own_name(tree)
+    if name is None:
         name = os.path.basename(source.filename or source.name).partition(".")[0]
     facts = [*report_secrets(source)]
     if scripts := mixed_scripts(name):
