@@ -43,6 +43,7 @@ from equipage.loading.header import (
     keep_placeholders,
     look_for_suspicious,
     name_by_path,
+    own_name,
     read_header,
     read_text,
 )
@@ -486,8 +487,8 @@ _PLACEHOLDER = re.compile(r"<[^<>]+>|\{\{.+?\}\}|\$\{.+?\}|\A\[.*\]\Z", re.DOTAL
 
 def name_is_valid(convention: Convention, config: Any, session: Session) -> Iterator[Fact]:
     """A name has the form that the tool wants, and equals that of its file or folder."""
-    rule, name = convention.name, get(config, ("name",))
-    if rule is None or not isinstance(name, str) or not name.strip():
+    rule, name = convention.name, own_name(config)
+    if rule is None or name is None or not name.strip():
         return
     if _PLACEHOLDER.search(name):
         return

@@ -306,7 +306,7 @@ def scoped_name(convention: Convention, outcome: Outcome) -> tuple[str, str] | N
     """
     if convention.identity != "field" or convention.syntax == "json" or not outcome.sources:
         return None
-    name = None if outcome.tree is None else own_name(outcome.tree)
+    name = None if outcome.tree is None else own_name(outcome.tree.value)
     folder = outcome.path.rpartition("/")[0]
     head, found, _ = f"{folder}/".rpartition(f"/{convention.sort}s/")
     if not found or "/." not in f"/{head}" or name is None:

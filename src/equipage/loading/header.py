@@ -24,7 +24,7 @@ from equipage.core.path import ROOT, Path, get
 from equipage.core.source import Source, Span
 from equipage.core.text import lazy_regex
 from equipage.loading.format import Format, Offer
-from equipage.loading.session import Parsed, Session, is_template_or_fixture, text_facts
+from equipage.loading.session import Parsed, Session, is_template_or_fixture
 from equipage.loading.tree import Origin, Origins, Tree, attach, put, put_all
 from equipage.loading.type_words import title
 from equipage.syntax import Range, yaml
@@ -104,8 +104,6 @@ class HeaderStyle(msgspec.Struct, frozen=True):
 
 def read_header(source: Source, session: Session, style: HeaderStyle) -> Parsed:
     """The header of a file as a document. It is empty if the file needs no header and has none."""
-    if facts := text_facts(source):
-        return None, facts
     header = split(source.text, style.grammar)
     if isinstance(header, NoHeader):
         return _read_headerless(source, session, style, header)
@@ -142,8 +140,6 @@ def _promote_to_error(each: Fact) -> Fact:
 
 def read_text(source: Source, session: Session) -> Parsed:
     """A file that is text from its first to its last line, whatever it starts with."""
-    if facts := text_facts(source):
-        return None, facts
     return session.adopt(Document(source, "yaml", {}, window=_NO_WINDOW)), []
 
 
@@ -486,15 +482,15 @@ def name_by_path(path: str, *, by_folder: bool) -> str:
     return folder.rpartition("/")[2] if by_folder else file.partition(".")[0]
 
 
-def own_name(tree: Tree) -> str | None:
-    """The `name` that a file gives itself."""
-    name = tree.value.get("name") if isinstance(tree.value, dict) else None
+def own_name(value: Any) -> str | None:
+    """The `name` that a file with this value gives itself."""
+    name = value.get("name") if isinstance(value, dict) else None
     return name if isinstance(name, str) else None
 
 
 def names_of_file(outcome: Outcome) -> Iterator[str]:
     """The names by which other files may refer to a file."""
-    name = None if outcome.tree is None else own_name(outcome.tree)
+    name = None if outcome.tree is None else own_name(outcome.tree.value)
     if name is not None:
         yield name
     if outcome.sources:
@@ -513,7 +509,7 @@ def report_secrets(source: Source) -> Iterator[Fact]:
 def look_for_suspicious(tree: Tree, _session: Session) -> tuple[Tree, list[Fact]]:
     """Report secrets, and a name of letters of several scripts: it may only look like another."""
     source = tree.document.source
-    name = own_name(tree)
+    name = own_name(tree.value)
     if name is None:
         name = os.path.basename(source.filename or source.name).partition(".")[0]
     facts = [*report_secrets(source)]

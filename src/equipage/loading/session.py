@@ -292,6 +292,9 @@ class Session:
     def read(self, source: Source) -> Document | None:
         """The document of the root source; what its text has wrong is added to the facts."""
         self._main, reader = source, self.kind.reading.read
+        if facts := text_facts(source):
+            self.add(facts)
+            return None
         document, facts = reader(source, self) if reader else self.parse(source, keep=False)
         self.add(facts)
         self._is_cut = document is not None and document.is_cut
@@ -398,8 +401,6 @@ def syntax_of(kind: Format, name: str) -> Syntax:
 
 def read_jsonc(source: Source, session: Session, *, trailing_commas: bool) -> Parsed:
     """The document of a JSON file with comments; errors are placed in the file as it is written."""
-    if facts := text_facts(source):
-        return None, facts
     start = 1 if source.text.startswith("\ufeff") else 0
     text = blank_comments(source.text[start:], trailing_commas=trailing_commas)
     if text == source.text[start:]:

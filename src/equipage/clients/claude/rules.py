@@ -157,7 +157,8 @@ def plugin_agent_fields_count(
     _convention: Convention, config: Any, session: Session
 ) -> Iterator[Fact]:
     """An agent of a plugin has only fields that count there."""
-    written = [each for each in _FIELDS_PLUGINS_CANNOT_SET if get(config, (each,))]
+    given = config if isinstance(config, dict) else {}
+    written = [each for each in _FIELDS_PLUGINS_CANNOT_SET if given.get(each)]
     if written and _project_of(session.path) is None and _plugin_of(session) is not None:
         owner, others = "an agent of a plugin", "other agents"
         for name in written:

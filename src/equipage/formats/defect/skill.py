@@ -40,6 +40,7 @@ from equipage.loading.header import (
     keep_placeholders,
     look_for_suspicious,
     names_of_file,
+    own_name,
     read_header,
 )
 from equipage.loading.session import Parsed, is_template_or_fixture
@@ -181,9 +182,9 @@ def _keep_text_in_lists(tree: Tree, _session: Session) -> tuple[Tree, list[Fact]
 
 def name_equals_folder(config: Any, session: Session) -> Iterator[Fact]:
     """The name equals the name of the folder, to the letter."""
-    name = get(config, ("name",))
+    name = own_name(config)
     source = session.documents[0].source if session.documents else None
-    if not isinstance(name, str) or source is None or source.filename is None:
+    if name is None or source is None or source.filename is None:
         return
     folder = os.path.basename(os.path.dirname(session.path))  # links in it are not followed
     if name != folder:
