@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import equipage
+from equipage.clients.headers import kind_of_header
 from equipage.clients.mcp import CLAUDE, DIALECTS, dialect_of
 from equipage.clients.tables.unread import UNREAD
 from equipage.files.walking import PlaceIndex, expand_choices
@@ -22,7 +23,6 @@ from equipage.project.registry import (
     conventions,
     format_named,
 )
-from equipage.project.signs import kind_of_header
 from lab import write
 
 

@@ -27,6 +27,7 @@ from equipage.clients.catalogue import (
 )
 from equipage.clients.checks import NAMED_BY_TEXT
 from equipage.clients.claude import rules as claude_rules
+from equipage.clients.claude.hooks import EVENTS
 from equipage.clients.codes import CODES
 from equipage.clients.headers import read_as_client
 from equipage.clients.tables import claude, paths, skills
@@ -254,6 +255,11 @@ def _grammar(convention: Convention) -> Grammar:
     if convention.reader == "claude" or convention.tool == gemini_tables.TOOL:
         return CLOSED_ANYWHERE
     return CLOSED_AT_LINE_START if convention.reader == "opencode" else CONVENTION
+
+
+def hook_events(kind: str) -> dict[str, str]:
+    """The events that the hooks of a file may be for, each with what it is."""
+    return dict.fromkeys(EVENTS, "an event of Claude Code") if kind.startswith("claude-") else {}
 
 
 def author_schema(convention: Convention, schema: dict[str, Any]) -> dict[str, Any]:

@@ -1,6 +1,7 @@
 """What a client does with a header that is not YAML, as measured with 100 shapes of headers.
 
 Most clients quote some lines and try once more. None means that the client drops the header.
+The keys of a header also tell which client's file it begins, where no path does.
 """
 
 from __future__ import annotations
@@ -9,7 +10,10 @@ import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+import msgspec
+
 from equipage.clients.catalogue import Reader
+from equipage.clients.plugins import NOTE_FILES
 from equipage.core.text import lazy_regex
 from equipage.syntax.header import (
     MAX_RECOVERED_LENGTH,
@@ -91,3 +95,111 @@ def _read_as_gemini(text: str) -> Recovered | None:
     whole = "".join(f"{key}: {double_quote(value)}\n" for key, value in found.items())
     place = (0, len(text))
     return apply_corrections(text, [Correction("description", "colon", place, place, whole)])
+
+
+# Which file a header is of: collections keep agents and commands in folders of their own choice.
+
+#: Everything between the first two lines of three dashes, at the start of a text.
+_HEADER = lazy_regex(
+    r"\ufeff?\s*---[ \t]*\r?\n(?P<header>.*?)^[ \t]*---[ \t]*\r?$", re.DOTALL | re.MULTILINE
+)
+
+_HEADER_KEY = lazy_regex(r"^([A-Za-z_][\w-]*)[ \t]*:", re.MULTILINE)
+
+#: A model with its provider, which Claude Code does not have.
+_MODEL_WITH_PROVIDER = lazy_regex(r"""^model[ \t]*:[ \t]*["']?[\w.-]+/\w""", re.MULTILINE)
+
+#: `tools` as Claude Code writes it, in one text or a list: elsewhere it is often a mapping.
+_TOOL_NAMES = lazy_regex(r"^tools[ \t]*:(?:[ \t]*[^\s{#]|[ \t]*\r?\n[ \t]*-)", re.MULTILINE)
+
+_AGENT_FOLDER = lazy_regex(r"/(?:sub-?)?agents?/", re.IGNORECASE)
+
+_COMMAND_FOLDER = lazy_regex(r"/(?:slash-)?commands?/", re.IGNORECASE)
+
+#: Folders whose files no tool reads where they are: documentation, tests, what is copied from, and
+#: those of other tools, which say by their path what their files are. Pi keeps its files in
+#: `~/.pi/agent`, and people who keep their home in a repository leave the dot out.
+_UNUSED_FOLDERS = lazy_regex(
+    r"/(?:\.[^/]+|docs?|documentation|tests?|__tests__|fixtures|testdata|templates?|backups?"
+    r"|pi/agent)/",
+    re.IGNORECASE,
+)
+
+_AGENT_KEYS = frozenset({"tools", "model", "color", "permissionMode", "disallowedTools"})
+
+#: These are in no other sort of header that also has a name and a description.
+_AGENT_ONLY_KEYS = frozenset({"color", "permissionMode", "disallowedTools"})
+
+_OPENCODE_KEYS = frozenset({"mode", "permission", "temperature"})
+
+_COMMAND_KEYS = frozenset({"allowed-tools", "argument-hint", "disable-model-invocation"})
+
+#: Keys that no agent or command has: pages of a web site, workflows of GitHub, rules of editors,
+#: the agents of blueprints and those of Pi.
+# fmt: off
+_FOREIGN_KEYS = frozenset({
+    "title", "layout", "slug", "date", "sidebar_position", "sidebar_label", "permalink", "weight",
+    "on", "engine", "safe-outputs", "timeout-minutes", "jobs", "applyTo", "globs", "alwaysApply",
+    "worker_binding", "deny-tools", "auto-exit",
+})
+
+# fmt: on
+_MAX_HEADER_CHARS = 64 * 1024
+
+#: The most bytes that the characters of a header can take.
+MAX_HEADER_BYTES = 4 * _MAX_HEADER_CHARS
+
+
+class HeaderGuess(msgspec.Struct, frozen=True):
+    """A kind by the header of a file; sure if two signs agree."""
+
+    kind: str
+    why: str
+    sure: bool
+
+
+def kind_of_header(path: str, text: str) -> HeaderGuess | None:
+    """What a Markdown file is by the keys of its header and the folder it is in.
+
+    `path` begins at the root of the project, with `/`: what is above it says nothing.
+    """
+    if NOTE_FILES.search(path) or not headers_count_in(path):
+        return None
+    match = _HEADER.match(text[:_MAX_HEADER_CHARS])
+    keys = frozenset(_HEADER_KEY.findall(match["header"])) if match is not None else frozenset()
+    if match is None or "description" not in keys or keys & _FOREIGN_KEYS:
+        return None
+    of_agent, of_command = keys & _AGENT_KEYS, keys & _COMMAND_KEYS
+    in_agents, in_commands = _AGENT_FOLDER.search(path), _COMMAND_FOLDER.search(path)
+    if in_commands and not in_agents:
+        return HeaderGuess(
+            "claude-command", _describe_signs(of_command, "commands"), sure=bool(of_command)
+        )
+    if of_command:  # a command, or a part of a skill, outside any folder of commands
+        return None
+    if "name" in keys and not keys & _OPENCODE_KEYS and (of_agent or in_agents):
+        if _MODEL_WITH_PROVIDER.search(match["header"]):
+            return None
+        names_tools = _TOOL_NAMES.search(match["header"]) is not None
+        sure = bool(keys & _AGENT_ONLY_KEYS or names_tools or (of_agent - {"tools"} and in_agents))
+        return HeaderGuess(
+            "claude-agent", _describe_signs(of_agent, "agents" if in_agents else None), sure
+        )
+    if in_agents and keys & _OPENCODE_KEYS:
+        return HeaderGuess(
+            "opencode-agent", _describe_signs(keys & _OPENCODE_KEYS, "agents"), sure=False
+        )
+    if in_agents and of_agent:
+        return HeaderGuess("copilot-agent", _describe_signs(of_agent, "agents"), sure=False)
+    return None
+
+
+def headers_count_in(folder: str) -> bool:
+    """Whether a header says anything about files in a folder, or about the path of one."""
+    return _UNUSED_FOLDERS.search(folder) is None
+
+
+def _describe_signs(keys: frozenset[str], folder: str | None) -> str:
+    """Describe the signs that decided, as part of a sentence."""
+    words = [f"the header has {', '.join(f'`{each}`' for each in sorted(keys))}"] if keys else []
+    return " and ".join([*words, *([f"it lies in a folder of {folder}"] if folder else [])])

@@ -9,7 +9,7 @@ from typing import Any
 
 import msgspec
 
-from equipage.clients.claude.hooks import EVENTS
+from equipage.clients.format import hook_events
 from equipage.files import System, leads_to_folder
 from equipage.files.walking import SKIPPED_FOLDERS
 from equipage.formats.server.compose import library_of
@@ -119,8 +119,8 @@ def _reference_keys(context: Context, cursor: Cursor, opened: Opened) -> Iterato
     """Keys that name something: an item of the server that a phase replaces, an event of hooks."""
     path = context.authored_path(cursor.path)
     names = inner_names_for(context.outcome, path) if path and isinstance(path[-1], str) else {}
-    if path == ("hooks",) and context.outcome.kind.name.startswith("claude-"):
-        names |= dict.fromkeys(EVENTS, "an event of Claude Code")
+    if path == ("hooks",):
+        names |= hook_events(context.outcome.kind.name)
     mapping = FieldDescription("", "a mapping")
     for name, detail in names.items():
         if name not in cursor.keys:

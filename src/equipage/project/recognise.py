@@ -25,6 +25,7 @@ from typing import Any, Literal, Protocol, TypeVar
 
 import msgspec
 
+from equipage.clients.headers import MAX_HEADER_BYTES, kind_of_header
 from equipage.clients.plugins import Plugins, is_below_skill, kind_of_plugin_part, plugins_around
 from equipage.core.codes import FIXTURE_SKIPPED, NOT_READ, POSSIBLE_KIND, UNRECOGNISED
 from equipage.core.diagnostics import Code, Diagnostic
@@ -39,11 +40,9 @@ from equipage.project import registry
 from equipage.project.registry import Recognition, conventions
 from equipage.project.signs import (
     BEGINNING_BYTES,
-    MAX_HEADER_BYTES,
     begins_as_foreign_file,
     json_members,
     keys_of_broken_text,
-    kind_of_header,
     may_be_foreign_file,
     may_have_key,
     may_have_sign,

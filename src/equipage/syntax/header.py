@@ -44,7 +44,7 @@ Flaw = Literal["colon", "brackets", "indicator", "unindented", "quotes", "no-spa
 
 #: Who speaks in the examples that people put into a description.
 _SPEAKERS = frozenset(
-    {"user", "assistant", "human", "ai", "agent", "claude", "system", "context", "commentary"}
+    {"user", "assistant", "human", "ai", "agent", "system", "context", "commentary"}
 )
 _EXAMPLE = lazy_regex(r"<(?P<end>/?)(?:example|commentary)s?>", re.IGNORECASE)
 

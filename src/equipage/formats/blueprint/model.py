@@ -126,6 +126,10 @@ class WsClaudeCode(Part, frozen=True, tag="ws_claude_code", tag_field="backend")
     """The tools it may use, in place of those of the profile."""
 
 
+#: What an agent with a `worker_binding` runs on.
+BOUND_BACKEND = "ws_claude_code"
+
+
 class AgentBlockInProcess(Part, frozen=True, tag="agent_block_in_process", tag_field="backend"):
     """Runs inside the host."""
 

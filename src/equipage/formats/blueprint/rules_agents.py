@@ -15,7 +15,7 @@ import msgspec
 from equipage.core.diagnostics import Part
 from equipage.core.text import lazy_regex
 from equipage.formats.blueprint import codes
-from equipage.formats.blueprint.model import AGENT_KINDS
+from equipage.formats.blueprint.model import AGENT_KINDS, BOUND_BACKEND
 from equipage.formats.blueprint.rules import (
     Names,
     canonical_path_of,
@@ -308,7 +308,7 @@ class BoundRunner(msgspec.Struct, frozen=True):
     @property
     def backend(self) -> Any:
         """What the agent runs on; a hole if that is unknown."""
-        return "ws_claude_code" if self.is_binding else self.runner.get("backend", HOLE)
+        return BOUND_BACKEND if self.is_binding else self.runner.get("backend", HOLE)
 
 
 def runner_of(config: Any, runners: Names, path: Path, agent: dict[str, Any]) -> BoundRunner | None:
