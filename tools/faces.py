@@ -70,7 +70,7 @@ OTHER_NAMES = {
     ("equipage.formats.blueprint.model", "AgentProfile"): "BlueprintAgentProfile",
     ("equipage.formats.defect.profile_model", "Prompt"): "ProfilePrompt",
     ("equipage.formats.defect.hooks", "CommandHandler"): "HookCommandHandler",
-    ("equipage.formats.defect.settings_model", "Capabilities"): "SettingsCapabilities",
+    ("equipage.formats.defect.settings", "Capabilities"): "SettingsCapabilities",
     ("equipage.formats.defect.mcp", "McpServer"): "DefectMcpServer",
     ("equipage.formats.toolpack.model", "Limits"): "ToolpackLimits",
 }
@@ -324,10 +324,10 @@ from typing import Any, Literal, TypedDict, TypeVar, Unpack, overload
 
 import equipage.models as _models
 from equipage.loading.format import Format, Limits
-from equipage.loading.options import DiscoverOptions as _Discover
-from equipage.loading.options import LoadOptions as _Load
-from equipage.loading.options import LoadsOptions as _Loads
-from equipage.loading.options import WatchOptions as _Watch
+from equipage.loading.format import DiscoverOptions as _Discover
+from equipage.loading.format import LoadOptions as _Load
+from equipage.loading.format import LoadsOptions as _Loads
+from equipage.loading.format import WatchOptions as _Watch
 from equipage.loading.result import Loaded
 from equipage.workspace.report import Report
 from equipage.workspace.watch import Watch

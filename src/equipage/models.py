@@ -199,7 +199,7 @@ _HOMES: dict[str, str] = {
     "equipage.formats.defect.profile_model": (
         "AgentProfile Default ProfilePrompt=Prompt Sampling Tools "
     ),
-    "equipage.formats.defect.settings_model": (
+    "equipage.formats.defect.settings": (
         "Aws BackgroundTool BasePrompt BashTool DefaultModel DisabledHook FetchTool FsTool "
         "Http Langfuse LayeredHooks Model Otlp ProjectPrompt PromptOverlay Provider "
         "ProviderCapabilities ProviderWebSearch Proxy Sandbox SearchTool Settings "

@@ -9,13 +9,13 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Final, Generic, Literal
+from typing import TYPE_CHECKING, Any, Final, Generic, Literal, TypedDict
 
 import msgspec
 from msgspec.structs import force_setattr
 
 from equipage.core import codes as core_codes
-from equipage.core.diagnostics import Change, Code, Fact, Severity
+from equipage.core.diagnostics import Change, Code, Fact, LoadError, Severity
 from equipage.core.path import ROOT, Path, matches_path, path_pattern
 from equipage.core.source import Source
 from equipage.directives.composing import USUAL_STAGES
@@ -31,13 +31,6 @@ if TYPE_CHECKING:
 
     from equipage.files import System
     from equipage.files.reading import Files
-    from equipage.loading.options import (
-        CheckOptions,
-        DiscoverOptions,
-        LoadOptions,
-        LoadsOptions,
-        WatchOptions,
-    )
     from equipage.loading.pipeline import Outcome
     from equipage.loading.result import Loaded
     from equipage.loading.session import Request, Session
@@ -535,3 +528,55 @@ class Format(msgspec.Struct, Generic[C], frozen=True, repr_omit_defaults=True):
         path = (*change.path[:-1], str(change.text)) if change.part == "key" else change.path
         sensitive = self.presentation.sensitive
         return any(each.what == "permission" and each.covers(path) for each in sensitive)
+
+
+# What the public functions take beside the file, for type checkers.
+
+
+class CommonOptions(TypedDict, total=False):
+    """What every load takes."""
+
+    env: Mapping[str, str] | None
+    strict: bool
+    limits: Limits | None
+    options: msgspec.Struct
+    """The options of a kind of your own, as a value of its Struct."""
+
+
+class LoadOptions(CommonOptions, total=False):
+    """What `load` takes."""
+
+    embedded: bool
+    roots: Iterable[StrPath]
+
+
+class LoadsOptions(CommonOptions, total=False):
+    """What `loads` takes."""
+
+    embedded: bool
+    base_dir: StrPath
+
+
+class WatchOptions(CommonOptions, total=False):
+    """What `watch` takes."""
+
+    roots: Iterable[StrPath]
+    on_problem: Callable[[LoadError], object] | None
+
+
+class DiscoverOptions(TypedDict, total=False):
+    """What `discover` takes."""
+
+    env: Mapping[str, str] | None
+    roots: Iterable[StrPath]
+    limits: Limits | None
+    options: msgspec.Struct
+
+
+class CheckOptions(TypedDict, total=False):
+    """What `check` takes."""
+
+    env: Mapping[str, str] | None
+    embedded: bool
+    jobs: int
+    limits: Limits | None

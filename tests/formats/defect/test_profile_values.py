@@ -17,7 +17,7 @@ from equipage.formats.defect.profile_model import (
     RequestLimitMode,
     request_limit,
 )
-from equipage.formats.defect.settings_model import Settings
+from equipage.formats.defect.settings import Settings
 from equipage.loading.model import Shape, build
 
 

@@ -38,10 +38,12 @@ from equipage.formats.defect.settings import (
     LAYER_STAGES,
     MERGED_FORMAT,
     SINGLE_FILE_FORMAT,
+    Effective,
+    Settings,
+    derive_effective,
     layer_by_path,
     replace_infinities_with_holes,
 )
-from equipage.formats.defect.settings_model import Effective, Settings, derive_effective
 from equipage.loading.pipeline import build, check_tree
 from equipage.loading.result import Explanation, Loaded
 from equipage.loading.session import syntax_of
