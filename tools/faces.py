@@ -36,8 +36,8 @@ from equipage.clients.tables.skills import VARIANTS
 from equipage.formats.defect.mcp import McpJson
 from equipage.formats.defect.skill import Skill
 from equipage.formats.server.compose import ServerLimits
-from equipage.formats.server.generate import Generated
 from equipage.formats.server.model import ServerConfig
+from equipage.formats.server.payloads import Generated
 from equipage.formats.server.payloads.base import GeneratorLimits
 from equipage.formats.toolpack.model import Toolpack, ToolpackFile
 from equipage.loading.editor_schema import meaning_of

@@ -207,7 +207,7 @@ _HOMES: dict[str, str] = {
     ),
     "equipage.formats.defect.skill": ("Skill SkillTriggers "),
     "equipage.formats.server.compose": ("ServerLimits "),
-    "equipage.formats.server.generate": ("Generated "),
+    "equipage.formats.server.payloads": ("Generated "),
     "equipage.formats.server.model": (
         "AttackSurface Baseline BatchAmplify Behavior Capabilities CloseConnection "
         "CommandHandler Condition DuplicateRequestIds EmbeddedResource Entry EntryAction "

@@ -10,7 +10,7 @@ import random
 from typing import Any
 
 import equipage
-from equipage.core.lines import LineSplitter
+from equipage.core.text import LineSplitter
 from equipage_faults.engine import Engine
 from equipage_faults.exchange import Options
 from equipage_faults.http import BadRequest, Parser

@@ -10,7 +10,7 @@ from typing import Any
 
 import equipage
 from clock import HANGS
-from equipage.core.lines import LineSplitter
+from equipage.core.text import LineSplitter
 from equipage_faults.driver import Driver
 from equipage_faults.engine import Engine
 from equipage_faults.exchange import Options

@@ -7,7 +7,6 @@ from typing import Any
 
 import pytest
 
-from equipage.formats.server.generate import Generated
 from equipage.formats.server.model import (
     InvalidUtf8,
     NestedJson,
@@ -18,6 +17,7 @@ from equipage.formats.server.model import (
     UnboundedLine,
     WrongId,
 )
+from equipage.formats.server.payloads import Generated
 from equipage_faults import trace, wire
 from equipage_faults.caps import Caps, cap_warnings
 from equipage_faults.delivery import Progress, coalesce, deliver, frames_of

@@ -14,8 +14,8 @@ import pytest
 
 import equipage
 from equipage.core.diagnostics import LoadError
-from equipage.formats.server.generate import Generated
 from equipage.formats.server.model import ServerConfig, ServerFile
+from equipage.formats.server.payloads import Generated
 from equipage.formats.server.payloads.base import Buffered, Streamed
 from equipage.loading.type_words import type_info
 from equipage.project.registry import format_named

@@ -9,7 +9,6 @@ from typing import Any
 import msgspec
 
 from equipage.core.frozen import plain_data
-from equipage.formats.server.generate import Generated
 from equipage.formats.server.model import (
     ContentItem,
     ContentValue,
@@ -25,6 +24,7 @@ from equipage.formats.server.model import (
     TextContent,
     Tool,
 )
+from equipage.formats.server.payloads import Generated
 from equipage_faults.matching import condition_holds
 from equipage_faults.templates import Context
 from equipage_faults.views import Item, View, identity

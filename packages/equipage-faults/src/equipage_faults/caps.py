@@ -11,7 +11,6 @@ from equipage.core.frozen import plain_data
 from equipage.core.path import get
 from equipage.core.text import visible
 from equipage.directives import find
-from equipage.formats.server.generate import KEY, Generated
 from equipage.formats.server.model import (
     BatchAmplify,
     Behavior,
@@ -26,6 +25,7 @@ from equipage.formats.server.model import (
     SlowLoris,
     UnboundedLine,
 )
+from equipage.formats.server.payloads import KEY, Generated
 from equipage.formats.server.payloads.base import format_size
 from equipage_faults.answers import canned_answers
 from equipage_faults.views import views_of

@@ -15,7 +15,7 @@ from contextlib import suppress
 from functools import partial
 from typing import Any
 
-from equipage.core.lines import LineSplitter
+from equipage.core.text import LineSplitter
 from equipage_faults.driver import Driver
 from equipage_faults.jobs import Channel, Link
 from equipage_faults.wire import INBOUND_LIMIT

@@ -12,7 +12,7 @@ from typing import Any, Literal
 
 import msgspec
 
-from equipage.formats.server.generate import KEY, Generated
+from equipage.formats.server.payloads import KEY, Generated
 
 #: The most bytes of one message from a client.
 INBOUND_LIMIT = 10 * 1024 * 1024

@@ -9,10 +9,10 @@ from equipage.core import codes as core_codes
 from equipage.formats.server import compose as composing
 from equipage.formats.server.codes import CODES
 from equipage.formats.server.compose import fold, limits_of
-from equipage.formats.server.generate import Generate
 from equipage.formats.server.grammar import ITEM_KINDS, base_items
 from equipage.formats.server.model import ServerFile
 from equipage.formats.server.normal_form import DELIVERY_PARAMETERS, SPELLINGS, normalise
+from equipage.formats.server.payloads import Generate
 from equipage.formats.server.rules import RULES
 from equipage.plugin import (
     YAML_ONLY,

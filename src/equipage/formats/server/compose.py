@@ -19,9 +19,9 @@ from equipage.core import codes as core_codes
 from equipage.core.frozen import levels
 from equipage.files import System, parents_of
 from equipage.formats.server import codes
-from equipage.formats.server.generate import Generate
 from equipage.formats.server.grammar import ITEM_KINDS, Place, implicit_includes, is_free_data
 from equipage.formats.server.model import Baseline, Logging, ServerConfig, ServerFile, ServerInfo
+from equipage.formats.server.payloads import Generate
 from equipage.formats.server.payloads.base import GeneratorLimits, format_size, read_limit
 from equipage.loading.project_root import marked_project
 from equipage.loading.tree import Origins

@@ -12,7 +12,7 @@ from typing import Annotated, Any, ClassVar, Literal
 
 import msgspec
 
-from equipage.formats.server.generate import Generated
+from equipage.formats.server.payloads import Generated
 
 #: The largest whole number, of 64 bits. msgspec can state the lower bound only; rules check this.
 MAX_UINT64 = 2**64 - 1

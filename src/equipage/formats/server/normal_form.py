@@ -24,9 +24,9 @@ from typing import Any, get_args
 from equipage.core import codes as core_codes
 from equipage.formats.server import codes, grammar
 from equipage.formats.server.compose import Rewrite, apply_rewrite
-from equipage.formats.server.generate import Generated
 from equipage.formats.server.grammar import BRANCH_KEYS, Place, find_places, follow, is_free_data
 from equipage.formats.server.model import MAX_UINT64, Delivery, SideEffect, Unsigned
+from equipage.formats.server.payloads import Generated
 from equipage.loading.tree import MADE_ABSOLUTE, attach, put_all, remove_all
 from equipage.plugin import (
     HOLE,

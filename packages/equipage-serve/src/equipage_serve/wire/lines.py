@@ -24,7 +24,7 @@ from mcp.server.lowlevel import Server
 from mcp.shared.message import SessionMessage
 
 from equipage.core.diagnostics import UsageError
-from equipage.core.lines import LineSplitter
+from equipage.core.text import LineSplitter
 from equipage.syntax import bracket_depth
 from equipage_serve.children import mark_done, wait_writable
 
