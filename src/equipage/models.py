@@ -207,7 +207,6 @@ _HOMES: dict[str, str] = {
     ),
     "equipage.formats.defect.skill": ("Skill SkillTriggers "),
     "equipage.formats.server.compose": ("ServerLimits "),
-    "equipage.formats.server.payloads": ("Generated "),
     "equipage.formats.server.model": (
         "AttackSurface Baseline BatchAmplify Behavior Capabilities CloseConnection "
         "CommandHandler Condition DuplicateRequestIds EmbeddedResource Entry EntryAction "
@@ -219,6 +218,7 @@ _HOMES: dict[str, str] = {
         "Silent SlowLoris Technique TextContent Tool ToolDefinition ToolResponse Trigger "
         "Truncated UnboundedLine WrongId ContentItem ContentValue "
     ),
+    "equipage.formats.server.payloads": ("Generated "),
     "equipage.formats.server.payloads.base": ("GeneratorLimits "),
     "equipage.formats.toolpack.model": (
         "Caps CliExecution Env Filesystem HttpExecution NodeExecution PhpExecution "

@@ -10,7 +10,8 @@ import pytest
 from hypothesis import given
 
 from clock import SLACK, Clock, promised
-from equipage.syntax import MAX_DEPTH, Irregularity, Place, SyntaxProblem
+from equipage.core.frozen import MAX_DEPTH
+from equipage.syntax import Irregularity, Place, SyntaxProblem
 from equipage.syntax.json import load, locate
 from syntax.documents import LAW, damaged, json_documents, paths_of
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from equipage.core.frozen import MAX_DEPTH
 from equipage.core.path import Path
-from equipage.syntax import MAX_DEPTH, Irregularity, Parsed, SyntaxProblem
+from equipage.syntax import Irregularity, Parsed, SyntaxProblem
 from equipage.syntax.yaml import load, locate
 from syntax.documents import paths_of
 

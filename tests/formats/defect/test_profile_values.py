@@ -18,6 +18,7 @@ from equipage.formats.defect.profile_model import (
     request_limit,
 )
 from equipage.formats.defect.settings import Settings
+from equipage.loading.editor_schema import schema_for
 from equipage.loading.model import Shape, build
 
 
@@ -108,7 +109,6 @@ def test_the_collector_accepts_what_the_model_does(value: Any, model: type) -> N
 
 
 def test_the_layer_of_a_hook_is_not_in_the_schema() -> None:
-    assert FORMAT.presentation.schema is not None
-    schema = FORMAT.presentation.schema(msgspec.json.schema(AgentProfile))
+    schema = schema_for(FORMAT)
     assert "source" not in schema["$defs"]["Hook"]["properties"]
     assert "handler" in schema["$defs"]["Hook"]["properties"]

@@ -63,7 +63,7 @@ NOT_OF_THE_FORMAT = _codes.warning("not-of-the-format")
 
 CODES = _codes.declared()
 
-# Of `$generate`: where it stands, and what it says.
+# Of `$generate`: where it may be, and what it says.
 
 GENERATE_IN_DATA = _generate.warning("generate-in-data")
 GENERATE_BINARY_TEXT = _generate.warning("generate-binary-text")
