@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from equipage.cli import COMMANDS, OK, build_parser
-from equipage.cli.arguments import Parser, colour_help
+from equipage.cli.arguments import Parser
 from equipage.cli.output import Output
 from equipage.cli.wings import KNOWN_COMMANDS, installed_words
 from equipage.core.diagnostics import UsageError
@@ -42,8 +42,7 @@ def declare(parser: Parser) -> None:
 def run(options: argparse.Namespace, output: Output) -> int:
     name = options.about
     parser = build_parser(name).commands[name] if name else build_parser()
-    text = parser.format_help()
-    output.write_data(colour_help(text) if output.colour else text)
+    output.write_data(parser.format_help())
     return OK
 
 
