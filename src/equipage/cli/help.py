@@ -6,7 +6,7 @@ command says how to install it.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import argparse
 
 from equipage.cli import COMMANDS, OK, build_parser
 from equipage.cli.arguments import Parser
@@ -14,9 +14,6 @@ from equipage.cli.output import Output
 from equipage.cli.wings import KNOWN_COMMANDS, installed_words
 from equipage.core.diagnostics import UsageError
 from equipage.project.registry import all_codes, built_in_kinds
-
-if TYPE_CHECKING:
-    import argparse
 
 # shtab knows more shells; the tests run these.
 _SHELLS = ("bash", "zsh", "fish")

@@ -5,10 +5,11 @@
 
 from __future__ import annotations
 
+import argparse
 import os
 import textwrap
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import msgspec
 
@@ -28,9 +29,6 @@ from equipage.files import is_below
 from equipage.project.kinds import KnownKind, all_known_kinds, known_kind
 from equipage.render.text import Style, table
 from equipage.workspace.graph import Listed, list_all
-
-if TYPE_CHECKING:
-    import argparse
 
 _HEAD = ("KIND", "NAME", "FILE", "LOADED BY", "LAYER", "SHADOWED BY", "DESCRIPTION")
 #: How many files with errors a note names; it counts the others.

@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
+import argparse
 import json
-from typing import TYPE_CHECKING
 
 from equipage.cli import OK
 from equipage.cli.arguments import Parser, add_output_option, add_python_path
 from equipage.cli.output import Output
 from equipage.loading.editor_schema import schema_for
 from equipage.project.registry import format_named
-
-if TYPE_CHECKING:
-    import argparse
 
 
 def declare(parser: Parser) -> None:

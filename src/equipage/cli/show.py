@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import argparse
 import json
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import msgspec
 
@@ -38,9 +39,6 @@ from equipage.loading.result import (
 from equipage.loading.wording import shorten, type_name
 from equipage.project.kinds import known_kind
 from equipage.render.text import Style, excerpt
-
-if TYPE_CHECKING:
-    import argparse
 
 #: How a place contributes to a value.
 _CONTRIBUTIONS = {

@@ -9,16 +9,13 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator
 from functools import cache, partial
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 import msgspec
 
 from equipage.core.diagnostics import Code, Fact, Severity
 from equipage.files.walking import expand_choices
-
-if TYPE_CHECKING:
-    from equipage.loading.session import Session
-
+from equipage.loading.session import Session
 
 FileSyntax = Literal["header", "toml", "json", "yaml", "text"]
 #: What the entries of a field may name.

@@ -12,7 +12,7 @@ import re
 from _thread import RLock
 from collections.abc import Iterable, Iterator
 from functools import cache, partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import msgspec
 
@@ -47,12 +47,9 @@ from equipage.loading.format import (
 )
 from equipage.loading.header import BODY, HeaderStyle, has_header, names_of_file
 from equipage.loading.model import Shape
+from equipage.loading.pipeline import Outcome
 from equipage.syntax.document import Syntax
 from equipage.syntax.header import CLOSED_ANYWHERE, CLOSED_AT_LINE_START, CONVENTION, Grammar
-
-if TYPE_CHECKING:
-    from equipage.loading.pipeline import Outcome
-
 
 _FORMATS: dict[str, dict[str, Syntax]] = {
     "header": {".md": "yaml", ".mdc": "yaml"},

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 from typing import TYPE_CHECKING, cast
 
 from msgspec import structs
@@ -24,8 +25,6 @@ from equipage.core.diagnostics import UsageError
 from equipage.project.settings import load_in_project
 
 if TYPE_CHECKING:
-    import argparse
-
     from equipage.loading.result import Loaded
     from equipage_faults.run import Settings
 
