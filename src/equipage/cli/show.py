@@ -20,6 +20,7 @@ from equipage.cli.arguments import (
     add_output_option,
     add_show_env,
 )
+from equipage.cli.kinds import known_kind
 from equipage.cli.output import Output
 from equipage.cli.request import loaded_of, outcome_of, path_of
 from equipage.core.diagnostics import UsageError
@@ -37,7 +38,6 @@ from equipage.loading.result import (
     no_value_error,
 )
 from equipage.loading.wording import shorten, type_name
-from equipage.project.kinds import known_kind
 from equipage.render.text import Style, excerpt
 
 #: How a place contributes to a value.
