@@ -16,7 +16,7 @@ from typing import Any
 
 import msgspec
 
-from equipage.clients import checks, codes, copilot, gemini, opencode, references
+from equipage.clients import checks, codes, opencode, references
 from equipage.clients.catalogue import (
     CompositeType,
     Convention,
@@ -30,6 +30,7 @@ from equipage.clients.claude import rules as claude_rules
 from equipage.clients.claude.hooks import EVENTS
 from equipage.clients.codes import CODES
 from equipage.clients.headers import read_as_client
+from equipage.clients.plugins import extension_is_accepted
 from equipage.clients.tables import claude, paths, skills
 from equipage.clients.tables import gemini as gemini_tables
 from equipage.clients.tables.conventions import CONVENTIONS
@@ -63,7 +64,12 @@ _FORMATS: dict[str, dict[str, Syntax]] = {
 #: Every table, those of the tools that read skills included.
 _TABLES = (*CONVENTIONS, *skills.VARIANTS)
 #: Kind → what its client checks beyond the table.
-_RULES_OF_CLIENTS = {**claude_rules.RULES, **copilot.RULES, **gemini.RULES, **opencode.RULES}
+_RULES_OF_CLIENTS = {
+    **claude_rules.RULES,
+    **opencode.RULES,
+    "agentic-workflow": OwnRules((checks.workflow_is_compiled,), codes.WORKFLOW_CODES),
+    "gemini-extension": OwnRules((extension_is_accepted,), codes.CLAUDE_CODES),
+}
 _MODELS: dict[str, type[Any]] = {}
 _MODEL_LOCK = RLock()  # one class for all threads, or a configuration would not pickle
 
