@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import os
 import sys
 from collections.abc import Iterable, Iterator, Sequence
@@ -23,8 +24,6 @@ from equipage.project.registry import format_named, rules_named
 from equipage.project.settings import NO_LAYERS_MESSAGE, load_in_project
 
 if TYPE_CHECKING:
-    import argparse
-
     from equipage.loading.result import Loaded
     from equipage.workspace import Workspace
 

@@ -6,13 +6,13 @@ distributions of its own, whose commands are looked up only for a word that is n
 
 from __future__ import annotations
 
+import argparse
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, NamedTuple
 
 from equipage.cli.arguments import Parser
 
 if TYPE_CHECKING:
-    import argparse
     from importlib.metadata import EntryPoint
 
     from equipage.cli.output import Output

@@ -16,6 +16,7 @@ from typing import Any
 import msgspec
 
 from equipage.clients import codes
+from equipage.clients.catalogue import Convention
 from equipage.core.diagnostics import Fact, Shown
 from equipage.core.path import Path, get, mapping_or_empty
 from equipage.core.text import lazy_regex
@@ -132,9 +133,9 @@ def _plugins_in(folder: str, run: Run) -> Plugins | None:
         return plugins
     manifest, market = (f"{folder}/.claude-plugin/{name}" for name in MANIFESTS)
     if files.exists(manifest):
-        plugins.add(folder, _read_json(manifest, files))
+        plugins.add(folder, read_json(manifest, files))
     if files.exists(market):
-        content = _read_json(market, files)
+        content = read_json(market, files)
         entries = content.get("plugins") if isinstance(content, dict) else None
         for entry in entries if isinstance(entries, list) else ():
             source = entry.get("source") if isinstance(entry, dict) else None
@@ -142,7 +143,8 @@ def _plugins_in(folder: str, run: Run) -> Plugins | None:
     return plugins
 
 
-def _read_json(path: str, files: Files) -> Any:
+def read_json(path: str, files: Files) -> Any:
+    """The value of a file beside those of this load; None if it cannot be read."""
     try:
         text = require_text(files.for_next_load().read(path)).text
         return load_value("json", text.removeprefix("\ufeff"))
@@ -369,3 +371,13 @@ def check_path_exists(
         reason = "is a file; name the folder that holds it"
     if reason is not None:
         yield codes.MANIFEST_PATH_MISSING.at(place, field=field, file=Shown(written), reason=reason)
+
+
+def extension_is_accepted(_convention: Convention, config: Any, session: Session) -> Iterator[Fact]:
+    """The context files of an extension exist; Gemini CLI refuses it otherwise."""
+    named = config.get("contextFileName") if isinstance(config, dict) else None
+    root = os.path.dirname(session.path)
+    for place, written in paths_in(named, ("contextFileName",)):
+        yield from check_path_exists(
+            place, "contextFileName", written, root, session, is_folder=False
+        )

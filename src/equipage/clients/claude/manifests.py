@@ -12,16 +12,12 @@ from equipage.clients.catalogue import Convention
 from equipage.clients.claude import hooks
 from equipage.clients.claude.hooks import HookRoots
 from equipage.clients.codes import NAME_FORM
-from equipage.clients.plugins import check_path_exists, paths_in
+from equipage.clients.plugins import check_path_exists, paths_in, read_json
 from equipage.clients.tables.claude import KEBAB
 from equipage.core.diagnostics import Also, Fact, Shown
 from equipage.core.path import Path
 from equipage.core.text import lazy_regex, nearest
-from equipage.files.reading import require_text
-from equipage.files.sandbox import FileProblem
 from equipage.loading.session import Session
-from equipage.syntax import SyntaxProblem
-from equipage.syntax.document import load_value
 
 #: Names that pass as Anthropic's own.
 _OFFICIAL = r"official[^a-z0-9]*(?:anthropic|claude)|(?:anthropic|claude)[^a-z0-9]*official"
@@ -144,7 +140,7 @@ def _is_anthropic_plugin(name: str, manifest: dict[str, Any], session: Session) 
     around it that lists it decides, and without one the author has to be believed."""
     folder = _plugin_root(session)
     while session.files.is_within(folder, session.root):
-        market = _read_manifest(os.path.join(folder, ".claude-plugin", "marketplace.json"), session)
+        market = read_json(f"{folder}/.claude-plugin/marketplace.json", session.files)
         entries = market.get("plugins") if isinstance(market, dict) else None
         for entry in entries if isinstance(entries, list) else ():
             if isinstance(entry, dict) and entry.get("name") == name:
@@ -379,7 +375,7 @@ def _check_version(
     listed = entry.get("version")
     if not isinstance(listed, str):
         return
-    manifest = _read_manifest(os.path.join(root, ".claude-plugin", "plugin.json"), session)
+    manifest = read_json(f"{root}/.claude-plugin/plugin.json", session.files)
     version = manifest.get("version") if isinstance(manifest, dict) else None
     if isinstance(version, str) and version != listed:
         yield codes.MANIFEST_VERSION_DIFFERS.at(
@@ -388,15 +384,3 @@ def _check_version(
             plugin=Shown(entry.get("name")),
             version=Shown(version),
         )
-
-
-def _read_manifest(file: str, session: Session) -> Any:
-    """The value of another manifest; None if it cannot be read."""
-    if not session.files.exists(file):
-        return None
-    try:
-        # Through files of its own: that manifest is not a source of this load.
-        text = require_text(session.files.for_next_load().read(file)).text
-        return load_value("json", text.removeprefix("\ufeff"))
-    except (FileProblem, SyntaxProblem):
-        return None
