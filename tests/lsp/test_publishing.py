@@ -105,9 +105,26 @@ def test_files_that_are_not_open_are_checked_in_the_background(tmp_path: Path) -
     assert client.published("a.tool.yaml") == []
 
 
-def test_only_open_files_are_checked_if_the_client_wants_that(tmp_path: Path) -> None:
-    files = {"a.tool.yaml": "id: 5\n"}
-    client = Here(repository(tmp_path, files), options={"workspace": False})
+def test_only_open_files_have_findings_if_the_client_wants_that(tmp_path: Path) -> None:
+    """What they refer to counts all the same, so the findings are those of a check."""
+    files = {
+        "a.tool.yaml": "id: 5\n",
+        "b.tool.yaml": "id: 6\n",
+        "s.json": '{"type": "string"}',
+        "packs/c.tool.yaml": PACK.replace("{type: object}", "{$ref: ../s.json}"),
+        ".claude/skills/pdf/SKILL.md": "---\nname: pdf\ndescription: Reads.\n---\nRead.\n",
+        ".claude/agents/a.md": AGENT.format("a", "skills: [pdf]\n"),
+    }
+    write(tmp_path, files)
+    client = Here(tmp_path, options={"workspace": False})
+    client.settle()
+    clean = ("packs/c.tool.yaml", ".claude/agents/a.md")
+    for name in ("a.tool.yaml", *clean):
+        client.open(name)
+        client.settle()
+    assert client.published("a.tool.yaml") != []
+    assert [client.published(name) for name in (*clean, "b.tool.yaml")] == [[], [], []]
+    client.tell("textDocument/didClose", {"textDocument": {"uri": client.uri("a.tool.yaml")}})
     client.settle()
     assert client.published("a.tool.yaml") == []
 

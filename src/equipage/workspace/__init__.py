@@ -329,10 +329,6 @@ class Workspace:
         moved = {self.system.absolute(each.path) for each in {*before.files()} ^ {*self.files()}}
         return changed | moved | (was.keys() & touched)
 
-    def copy_without_files(self) -> Workspace:
-        """A workspace in which no file is looked for."""
-        return Workspace((), msgspec.structs.replace(self.request, system=self.system))
-
     def known_summaries(self) -> Iterator[Summary]:
         """What is kept of the files that were loaded so far and are of a kind."""
         known, found = self._summaries, self._found or Found()
