@@ -159,12 +159,13 @@ def test_names_of_other_files_count_and_those_of_unsaved_ones(tmp_path: Path) ->
         (".", ".claude/agents/.git/a.md", False),
         (".config/project", ".claude/agents/a.md", True),
         (".config/project", "venv/.claude/agents/a.md", False),
+        (".", ".foo/.claude/agents/a.md", True),
     ],
 )
 def test_an_open_file_is_checked_where_a_check_of_the_workspace_comes_to_it(
     root: str, path: str, is_checked: bool, tmp_path: Path
 ) -> None:
-    """Where the workspace itself lies does not matter."""
+    """Where the workspace itself lies does not matter, nor in what hidden folder a file is."""
     folder = repository(tmp_path / root, {path: AGENT.format("a", "tools: Raed\n")})
     report = equipage.check([folder])
     assert [each.code for each in report.diagnostics] == ["unknown-reference"] * is_checked
@@ -172,6 +173,27 @@ def test_an_open_file_is_checked_where_a_check_of_the_workspace_comes_to_it(
     client.open(path)
     client.settle()
     assert [each["code"] for each in client.published(path)] == ["unknown-reference"] * is_checked
+
+
+def test_what_another_file_reads_has_findings_where_no_check_looks_for_files(
+    tmp_path: Path,
+) -> None:
+    """Silent in itself, a file in a hidden folder is a part of the server that includes it."""
+    files = {
+        "equipage.toml": "library = '.parts'\n",
+        "main.yaml": SERVER.replace("tools/", ""),
+        ".parts/echo.yaml": TOOL + "x: 5\n",
+        ".parts/main.yaml": SERVER.replace("tools/", "") + "x: 5\n",
+    }
+    folder = repository(tmp_path, files)
+    spans = [each.span for each in equipage.check([folder]).diagnostics]
+    found = {each.source.filename for each in spans if each is not None}
+    assert found == {f"{folder}/.parts/echo.yaml"}
+    client = Here(folder)
+    for name in (".parts/main.yaml", ".parts/echo.yaml"):
+        client.open(name)
+        client.settle()
+        assert bool(client.published(name)) is (f"{folder}/{name}" in found), name
 
 
 def test_a_whole_workspace_is_as_a_check_finds_it(
