@@ -264,7 +264,7 @@ def test_a_face_only_exports(face: str) -> None:
 #: Rooms that may ask the operating system about files, folders and the environment.
 ASKS_THE_SYSTEM = ("equipage.files", "equipage.cli", "equipage.__main__")
 SYSTEM_CALLS = re.compile(
-    r"\bos\.path\.(l?exists|is(file|dir|link|mount)|realpath|expand\w+|samefile|get\w+)\b"
+    r"\bos\.path\.(abspath|l?exists|is(file|dir|link|mount)|realpath|expand\w+|samefile|get\w+)\b"
     r"|\bos\.(scandir|listdir|f?walk|l?stat|access|readlink|environb?|getenv|getcwd)\b"
     r"|\bfrom os(\.path)? import\b"
 )

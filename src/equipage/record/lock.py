@@ -179,12 +179,12 @@ def lock_load(found: FileLoad, root: str, run: Run) -> LockedFile | None:
         code = None if found.problem is None else found.problem.code
         if code in LINKS:
             # Of a link that leads out, a lock has the name: what is there belongs to one machine.
-            name = _name_where_found(found.path, root)
+            name = _name_where_found(found.path, root, run)
             return LockedFile(
                 name, Item(UNREAD, _DIGEST_ELSEWHERE, what=LINKS[code]), (), real=name
             )
         if code in (codes.INTERNAL_ERROR, codes.CHECK_ENDED):
-            return _lock_unloaded(found.path, root)
+            return _lock_unloaded(found.path, root, run)
         return None if found.unread is None else _lock_unread(found.path, found.unread, root, run)
     shown = outcome.kind.presentation.ignored
     # What its tool ignores, such as notes beside agents, does nothing.
@@ -192,21 +192,21 @@ def lock_load(found: FileLoad, root: str, run: Run) -> LockedFile | None:
         return None
     real = identity_of(found, outcome)
     locked = lock_outcome(outcome, found.path, root, run)
-    link = _name_where_found(found.path, root)
+    link = _name_where_found(found.path, root, run)
     return msgspec.structs.replace(
         locked, real=real, guessed=found.guessed, link=None if link == locked.file else link
     )
 
 
-def _lock_unloaded(path: str, root: str) -> LockedFile:
+def _lock_unloaded(path: str, root: str, run: Run) -> LockedFile:
     """The entry of a file whose load did not finish: only its existence is recorded."""
-    name = _name_where_found(path, root)
+    name = _name_where_found(path, root, run)
     return LockedFile(name, Item(UNREAD, what="file that cannot be loaded"), (), real=name)
 
 
-def _name_where_found(path: str, root: str) -> str:
+def _name_where_found(path: str, root: str, run: Run) -> str:
     """Where a walk found a file, from the root, with no link in the project followed."""
-    path = os.path.abspath(path)
+    path = run.files.system.absolute(path)
     if not is_below(path, root):  # the project itself was named by a link
         start = next((each for each in parents_of(path) if real_path(each) == root), None)
         path = real_path(path) if start is None else os.path.join(root, path[len(start) + 1 :])
@@ -258,7 +258,7 @@ def build_lock(
                     LockedFile(each.link, Item(UNREAD, leads, what=f"link to {each.file}"), ())
                 )
         elif each is not None:  # the process that loaded it died
-            found[each.path] = _lock_unloaded(each.path, root)
+            found[each.path] = _lock_unloaded(each.path, root, run)
     read = {source for each in found.values() for source in each.item.sources}
     kept = [each for each in found.values() if not (each.guessed and each.file in read)]
     kept += links
