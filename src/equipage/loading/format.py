@@ -208,8 +208,9 @@ class Reading(msgspec.Struct, frozen=True):
     """A Struct of what callers may pass: `load(path, kind=…, option=…)`."""
     limits: Callable[[Mapping[str, str]], tuple[Limits, list[Fact]]] | None = None
     """The limits by the environment, and what is wrong with its variables; None: `Limits()`."""
-    variables: bool = True
-    """Replace `${VAR}` before parsing."""
+    variables: bool | str = True
+    """Replace `${NAME}` before parsing. A text, such as `:`, is what stands between a name and its
+    default in place of `:-`."""
     merge_keys: bool = False
     """Apply `<<`."""
     lenient: bool = True
