@@ -201,6 +201,9 @@ def _freeze_part(value: Any, memo: dict[int, Any]) -> Any:
         return value
     if getattr(kind, "__dataclass_params__", _NotFrozen).frozen or hasattr(kind, "__attrs_attrs__"):
         return _freeze_fields(value, memo)
+    if hasattr(kind, "__pydantic_validator__"):
+        is_frozen = getattr(kind, "model_config", {}).get("frozen")
+        return _freeze_fields(value, memo) if is_frozen else value
     if kind is tuple:
         if _ATOMS.issuperset(map(type, value)):
             return value
@@ -218,7 +221,7 @@ class _NotFrozen:
 
 
 def _freeze_fields(value: Any, memo: dict[int, Any]) -> Any:
-    """A frozen dataclass or attrs class with its mutable parts frozen, in place.
+    """A frozen class that is no Struct, with its mutable parts frozen, in place.
 
     One that is not frozen is its owner's: it stays as it is.
     """
@@ -233,11 +236,11 @@ def _freeze_fields(value: Any, memo: dict[int, Any]) -> Any:
 
 
 def names_of_fields(value: Any) -> list[str]:
-    """The names of the fields of a dataclass or an attrs class; none for anything else."""
+    """The names of the fields of a class that is no Struct; none for anything else."""
     kind = type(value)
     if hasattr(kind, "__attrs_attrs__"):
         return [each.name for each in kind.__attrs_attrs__]
-    return [*getattr(kind, "__dataclass_fields__", ())]
+    return [*getattr(kind, "__dataclass_fields__", getattr(kind, "__pydantic_fields__", ()))]
 
 
 def _holds_mapping(default: Any) -> bool:

@@ -260,8 +260,9 @@ def parse(
     """The document of a source and what was odd about its text.
 
     `window` limits parsing to a part of the source, such as a header. With `env`, variables are
-    replaced first, with `mark` before a default; values for which there is a finding with one of the `refused` codes have no text
-    then. The document is None if the text has no value; the findings then say why.
+    replaced first, those with `mark` before a default; values for which there is a finding with one
+    of the `refused` codes have no text then. The document is None if the text has no value; the
+    findings then say why.
     """
     window = _WHOLE_SOURCE if window is None else window
     document = Document(source, format, None, window, merge, comments)

@@ -7,11 +7,11 @@
 | `${NAME:-text}` | the value if set, else `text` |
 | `${NAME:?text}` | the value if set, else an error |
 
-A format may have another mark than `:-` before a default. One pass, left to right; a value that was put in is never scanned again. Because substitution
-happens before parsing, `count: ${N}` with N=5 is a number, and a value that holds YAML could change
-the structure of the document: `structure_changes` finds where that happened. Every replaced piece
-is remembered, so that later places point into the text that the author wrote and values from the
-environment are never shown.
+A format may have another mark than `:-` before a default. One pass, left to right; a value that was
+put in is never scanned again. Because substitution happens before parsing, `count: ${N}` with N=5
+is a number, and a value that holds YAML could change the structure of the document:
+`structure_changes` finds where that happened. Every replaced piece is remembered, so that later
+places point into the text that the author wrote and values from the environment are never shown.
 """
 
 from __future__ import annotations
@@ -42,9 +42,7 @@ _COMMENT = lazy_regex(r"(?:^|[ \t])#")
 _TEMPLATE = lazy_regex(r"(?:args|tool|resource|prompt|phase|request|connection|env|fn)\.")
 #: A name that a shell can set; with dots, one of a template.
 _NAME = lazy_regex(r"[A-Za-z_][A-Za-z0-9_.]*")
-_NEAR_NAME = lazy_regex(
-    r"\{?\s*(?:(?:oc\.)?env:)?([A-Za-z_][A-Za-z0-9_]*)(?:\.[A-Za-z0-9_.]*)?"
-)
+_NEAR_NAME = lazy_regex(r"\{?\s*(?:(?:oc\.)?env:)?([A-Za-z_][A-Za-z0-9_]*)(?:\.[A-Za-z0-9_.]*)?")
 #: What others write before a default.
 _NEAR_MARK = lazy_regex(r"\s*(?:-|:=?)\s*(?=[^\s+])")
 #: Characters in a name that show that the variable was never closed.
@@ -152,7 +150,8 @@ def substitute(
 ) -> Substituted:
     """`text` with its variables replaced from `env`; with `need_all`, an unset one has no value.
 
-    `mark` stands between a name and its default. Raises `SyntaxProblem` if a `${` is never closed: everything behind it would be guesswork.
+    `mark` stands between a name and its default. Raises `SyntaxProblem` if a `${` is never closed:
+    everything behind it would be guesswork.
     """
     if "$" not in text:
         return Substituted(text)
