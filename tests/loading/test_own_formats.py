@@ -742,6 +742,20 @@ def test_what_is_frozen_is_frozen_deeply() -> None:
         config.made.append(2)
 
 
+@dataclass(frozen=True)
+class Holders:
+    listed: list[Holder] = field(default_factory=list)
+    named: dict[str, list[Holder]] = field(default_factory=dict)
+
+
+def test_what_lists_and_mappings_hold_is_frozen_too() -> None:
+    held = "{inner: {size: 1}, made: [1]}"
+    config = equipage.loads(f"{{listed: [{held}], named: {{a: [{held}]}}}}", Holders).config
+    for change in (config.listed[0].made.append, config.named["a"][0].made.append):
+        with pytest.raises(TypeError, match="immutable"):
+            change(2)
+
+
 class Plain:
     pass
 

@@ -406,7 +406,7 @@ class Format(msgspec.Struct, Generic[C], frozen=True, repr_omit_defaults=True):
     strictness: Mapping[str, Severity | Judgement | None] = {}
     """Code → severity where this kind is stricter or milder than usual; None silences it. It is
     about unknown keys, variables, the text and the codes of its own. A syntax may precede a code,
-    as in `json:duplicate-key`. With `document-empty` silenced, an empty file is an empty mapping."""
+    as in `json:duplicate-key`. With `document-empty` silenced, an empty file is a mapping."""
     shape: Shape = Shape()
     """How strictly the model is read: which unknown keys are allowed, for example."""
     stages: tuple[Stage, ...] = USUAL_STAGES

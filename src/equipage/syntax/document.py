@@ -356,6 +356,9 @@ def _apply_substitution(
     document: Document, replaced: Substituted, refused: Collection[str]
 ) -> list[Fact]:
     """Give a document its text with variables replaced; the findings are about those variables."""
+    if not (replaced.irregularities or any(each.from_environment for each in replaced.pieces)):
+        document.substituted_text = replaced
+        return []
     engine = None if document.format == "yaml" else _engine(document.format)
     changes = list(structure_changes(replaced, engine))
     facts = irregularity_facts(document, (*replaced.irregularities, *changes))
