@@ -56,12 +56,12 @@ def merge_layers(tree: Tree, session: Session, root: Source, compose: Compose) -
         part = tree if layer.at == "file" else _read_layer(layer, session, root)
         if part is not None:
             part = compose(part)
-            if layer.at != "file" and not isinstance(part.value, dict) and part.value is not HOLE:
+            if not isinstance(part.value, dict) and part.value is not HOLE:
                 # Merged, it would be replaced without a word, or replace all that is below.
                 origin = part.provenance(()).origin
                 found = Shown(part.value, as_found=True)
                 session.add([codes.WRONG_TYPE.at(origin=origin, expected="a mapping", found=found)])
-                continue
+                part = Tree(HOLE, part.origins)
             if merged is not None:
                 below, merged = merged, merge(merged, part, choose)
                 session.add(_contradictions(below, changed, session.kind))
