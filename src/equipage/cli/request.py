@@ -151,7 +151,11 @@ def path_of(written: str) -> Path:
 def unknown_code_error(code: str, known: Iterable[str]) -> UsageError:
     """The error for a code that does not exist, with the nearest one that does."""
     guess = nearest(code, known)
-    hint = f"did you mean `{guess}`?" if guess else "run `equipage rule` to list all codes"
+    hint = (
+        f"did you mean `{guess}`?"
+        if guess
+        else "run `equipage rule` for all but those of your own rules"
+    )
     return UsageError(f"unknown code `{code}`; {hint}")
 
 

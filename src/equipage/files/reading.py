@@ -68,6 +68,7 @@ class Files:
         self._looks = None if self.recording is None else Record()
         self._referred: dict[tuple[Any, ...], Referred] = {}
         self._folders: dict[str, tuple[str, str]] = {}
+        self._shown: dict[str, str] = {}  #: folders without links → as people are shown them
         self._within: dict[tuple[str, tuple[str, ...]], bool] = {}
 
     def for_next_load(self) -> Files:
@@ -256,7 +257,11 @@ class Files:
 
     def _usual_name_of(self, real: str) -> str:
         """The name of a file that no caller named."""
-        return display_name(real, self.system.real_folder(self.cwd))
+        folder, _, last = real.rpartition(os.sep)
+        if folder not in self._shown:
+            name = display_name(os.path.join(folder, "x"), self.system.real_folder(self.cwd))
+            self._shown[folder] = name[:-1]
+        return self._shown[folder] + last
 
     def _refer(
         self,
