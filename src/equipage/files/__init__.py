@@ -92,7 +92,7 @@ class System(Protocol):
         ...
 
     def stamp(self, path: str) -> Stamp | None:
-        """The stamp of what is at a path, links followed; None if there is nothing."""
+        """The stamp of what is at a path, and of a link; None if there is nothing."""
         ...
 
     def sha256(self, path: str) -> str | None:
@@ -112,6 +112,10 @@ class System(Protocol):
     def real_folder(self, path: str) -> str:
         """As `real`, for a folder that many files are in."""
         return self.real(path)
+
+    def way_to(self, folder: str) -> tuple[str, ...]:
+        """The real path of a folder; behind it, each link on the way there and its target."""
+        return (self.real_folder(folder),)
 
     def exists(self, path: str) -> bool:
         """Whether there is anything at a path, links followed."""

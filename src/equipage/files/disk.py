@@ -17,6 +17,7 @@ from equipage.files.sandbox import (
     Descriptor,
     FileProblem,
     FoldersWithoutRepository,
+    links_on_way,
     open_following_link,
     open_inside,
     read_regular,
@@ -90,15 +91,25 @@ class Disk(System):
         found = open_inside(base, reference, roots, self.real_folder, self._plain_folders)
         return Descriptor(*found)
 
+    def way_to(self, folder: str) -> tuple[str, ...]:
+        real = self.real_folder(folder)
+        return (real,) if real == folder else (real, *links_on_way(folder))
+
     def stamp(self, path: str) -> Stamp | None:
-        found = self.status(path)
+        found = self.status(path, follow_links=False)
+        way: Stamp = ()
+        if found is not None and stat.S_ISLNK(found.st_mode):
+            # Two links to one file are not alike: the way of one of them may leave the project.
+            way = (hash(links_on_way(path)),)
+            found = self.status(path)
+            if found is None:  # to nothing, or without end
+                return way
         if found is None:
-            link = self.status(path, follow_links=False)  # to nothing, or without end
-            return None if link is None else (link.st_ino, -1, link.st_ctime_ns)
-        # A folder is the same folder, whatever comes and goes inside.
+            return None
+        # A folder is the same folder, whatever comes and goes inside; who may write there counts.
         if stat.S_ISDIR(found.st_mode):
-            return (found.st_ino,)
-        return found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns
+            return found.st_ino, found.st_mode, found.st_uid, found.st_gid, *way
+        return found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns, *way
 
     def sha256(self, path: str) -> str | None:
         import hashlib  # large, and most loads hash nothing
