@@ -192,6 +192,14 @@ def parents_of(path: str) -> Iterator[str]:
         path = folder
 
 
+def entries_of(folder: str, system: System) -> Sequence[Entry]:
+    """What a folder holds, sorted by name; nothing if it cannot be listed."""
+    try:
+        return system.entries(folder)
+    except (OSError, ValueError):  # a name that no folder can have is a ValueError
+        return []
+
+
 def leads_to_folder(entry: Entry) -> bool:
     """Whether an entry is a folder, or a link to one."""
     try:

@@ -2,16 +2,24 @@
 
 from __future__ import annotations
 
-import errno
 import os
 import stat
+import sys
 from collections.abc import Iterator, Mapping
 from functools import cached_property
 from operator import attrgetter
 
 import msgspec
 
-from equipage.files import MAX_BYTES, Entry, Stamp, System, leads_to_folder, working_directory
+from equipage.files import (
+    MAX_BYTES,
+    Entry,
+    Stamp,
+    System,
+    entries_of,
+    leads_to_folder,
+    working_directory,
+)
 from equipage.files.sandbox import (
     OPEN_FLAGS,
     Descriptor,
@@ -120,14 +128,15 @@ class Disk(System):
             return None
         try:
             info = os.fstat(descriptor)
-            if not stat.S_ISREG(info.st_mode):
-                return None
+            refuse_irregular(info, path, path, sys.maxsize)
             found = hashlib.sha256()
             # Most files fit into one read; `hashlib.file_digest` clears a large buffer for each.
             size = min(info.st_size + 1, _HASHED_AT_ONCE)
             while data := os.read(descriptor, size):
                 found.update(data)
             return found.hexdigest()
+        except (OSError, FileProblem):
+            return None
         finally:
             os.close(descriptor)
 
@@ -201,12 +210,8 @@ def hash_files_below(
     waiting = [""]
     while waiting:
         here = waiting.pop()
-        try:
-            entries = system.entries(os.path.join(folder, here))
-        except OSError:
-            continue  # it was there a moment ago, or must not be read
         folders = []
-        for entry in entries:
+        for entry in entries_of(os.path.join(folder, here), system):
             name = here + entry.name
             if entry.name in EXCLUDED_NAMES or entry.name.endswith(".pyc"):
                 continue
@@ -229,8 +234,6 @@ def _hash_target(link: Entry) -> str:
 
     try:
         target = os.readlink(link.path)
-    except OSError as error:
-        if error.errno not in (errno.EINVAL, errno.ENOENT):
-            raise
-        target = ""  # it was a link a moment ago
+    except OSError:
+        target = ""  # it was a link a moment ago, or in a folder that could be read
     return hashlib.sha256(os.fsencode(target)).hexdigest()

@@ -140,10 +140,8 @@ def real_path(path: str) -> str:
     for _ in range(_MAX_LOOKS):
         try:
             return os.path.realpath(path)
-        except OSError as error:
-            # It was a link a moment ago; look again.
-            if error.errno not in (errno.EINVAL, errno.ENOENT):
-                raise
+        except OSError:
+            continue  # it was a link a moment ago, or could be read: look again
         except ValueError:  # a zero byte: no file has such a name
             break
     return os.path.abspath(path)
