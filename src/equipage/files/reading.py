@@ -22,6 +22,7 @@ from equipage.files import (
     OpenedFile,
     System,
     display_name,
+    entries_of,
     is_below,
     is_possible_path,
     leads_to_folder,
@@ -144,10 +145,7 @@ class Files:
         waiting = [""]
         while waiting and len(found) < most:
             here = waiting.pop()
-            try:
-                entries = self.system.entries(os.path.join(folder, here))
-            except OSError:
-                continue
+            entries = entries_of(os.path.join(folder, here), self.system)
             folders = {each.name for each in entries if leads_to_folder(each)}
             found += [here + each.name for each in entries if each.name not in folders]
             inner = [e.name for e in entries if e.name in folders and not e.is_symlink()]

@@ -216,7 +216,7 @@ class Run:
         record, known = self.files.record, other.files.record
         if record is not None and known is not None:
             record.paths, record.folders = known.paths, known.folders
-            record.real_folders = known.real_folders
+            record.ways = known.ways
 
     def prepare(self, kind: Format, request: Request) -> tuple[Any, Limits, list[Fact]]:
         """The options and limits of a kind and the facts about them. Raises `UsageError`."""
