@@ -328,8 +328,9 @@ class Include(Directive):
             there = not is_absent and session.files.is_folder(os.path.join(cwd, start))
             name = display_name(os.path.join(cwd, start), cwd)
             name = name if there else f"{name}, which does not exist"
-            values["library" if self.library is not None else "start"] = name
-            values["option"] = self.option
+            if not os.path.isabs(node.reference):
+                values["library" if self.library is not None else "start"] = name
+                values["option"] = self.option
             is_folder = problem.code is core_codes.FILE_IS_DIRECTORY
             values["folder"] = shown if is_folder else None
             values["nearest"] = self._guess_file(node.reference, self.names[start], session)

@@ -336,7 +336,7 @@ def _parse_other_blocks(
     document: Document, text: str, error: Irregularity, found: list[Fact]
 ) -> tuple[Document | None, list[Fact]]:
     """The document with a hole for each top-level key whose block is not YAML."""
-    rest = yaml.blank_broken_blocks(text, error) if error.code == codes.YAML_SYNTAX else None
+    rest = yaml.blank_broken_blocks(text, error)
     try:
         parsed = None if rest is None else _load("yaml", rest[0], merge=document.merge)
     except SyntaxProblem:
