@@ -41,7 +41,7 @@ _IGNORED_FOLDERS = frozenset({"__pycache__", "node_modules", ".git", ".hg", ".sv
 _NODE_LOCKS = ("package-lock.json", "npm-shrinkwrap.json", "yarn.lock", "pnpm-lock.yaml")
 #: The endings of code, which a script may load by a name that it makes up.
 _CODE_ENDINGS = re.compile(
-    r"\.(?:awk|[ckz]?sh|bash|fish|inc|[cm]?jsx?|lua|mk|node|phar|php|phtml|p[lm]|ps1|pyc?|r|rb|sed|so|tcl"
+    r"\.(?:awk|[ckz]?sh|bash|fish|in[ci]|jar|[cm]?jsx?|lua|mk|node|phar|php|phtml|p[lm]|ps1|pyc?|r|rb|sed|so|tcl"
     r"|tsx?|wasm)\Z|\b(?:composer|deno|package)\.json\Z|\bpyproject\.toml\Z",
     re.IGNORECASE,
 )
@@ -93,6 +93,7 @@ class CodeFile(msgspec.Struct, frozen=True):
     name: str  #: from the folder of the pack
     path: str
     sha256: str
+    is_read: bool = True  #: whether a tool may read it where no folder of its own holds it
 
 
 class Program(msgspec.Struct, frozen=True):
@@ -280,8 +281,9 @@ class _CodeCollector:
             self._keep(source.filename, source.sha256)
         return source.filename
 
-    def _keep(self, path: str, sha256: str) -> None:
-        self.files[path] = CodeFile(path_from_folder(path, self.folder), path, sha256)
+    def _keep(self, path: str, sha256: str, *, is_read: bool = True) -> None:
+        is_read = is_read or (path in self.files and self.files[path].is_read)
+        self.files[path] = CodeFile(path_from_folder(path, self.folder), path, sha256, is_read)
         if len(self.files) > MAX_FILES:
             raise CodeProblem(
                 f"the code has more than {MAX_FILES} files: give the pack a folder of its own"
@@ -340,15 +342,17 @@ class _CodeCollector:
         """The real path of a file in a root, if it is code of the tool."""
         real = self.known.real_path(path)
         root = self.root_of(real)
-        is_written = any(is_below(real, each) for each in self.written)
-        is_data = is_written and not _CODE_ENDINGS.search(real)
+        is_code = _CODE_ENDINGS.search(real) is not None
+        is_data = not is_code and any(is_below(real, each) for each in self.written)
         # A jail does not let a link lead out.
         if root is None or is_data or is_private(real) or _is_left_out(real[len(root) :]):
             return []
         digest = self.known.disk.sha256(real) if self.known.disk.is_file(real) else None
         if digest is None:
             return []
-        self._keep(real, digest)
+        # A text names data, too: what is not code must be declared to be read.
+        is_hidden = f"{os.sep}." in real[len(root) :]
+        self._keep(real, digest, is_read=is_code and not is_hidden)
         return [real]
 
     def root_of(self, path: str) -> str | None:
@@ -469,7 +473,7 @@ def _files_below(folder: str, system: System) -> Iterator[str]:
                 continue
             if entry.is_dir(follow_symlinks=False):
                 waiting.append(f"{here}{entry.name}/")
-            elif entry.is_file(follow_symlinks=False):
+            elif entry.is_file(follow_symlinks=False) and not is_private(entry.name):
                 yield f"{here}{entry.name}"
 
 
