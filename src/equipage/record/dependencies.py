@@ -1,8 +1,8 @@
 """The files that a configuration depends on without including them, each with its hash.
 
 The code of a tool is the script or the module with its package, every module that these import from
-the folder of the pack, and the program that is started. Of languages that are not parsed here, it
-is what a script names, and all code in the folders of these files. Modules from elsewhere are
+the folder of the pack, code that their texts name, and the program that is started. Of languages
+that are not parsed here, it is all that a script names, and all code in the folders of these files. Modules from elsewhere are
 listed as uncovered. Commands of hooks and servers name files in their words. Nothing is run or
 imported.
 """
@@ -196,13 +196,12 @@ def code_of(
         return Code(request=request)
     cover = _CodeCollector(known.real_path(folder), tuple(map(known.real_path, roots)), known)
     entry, program, source = _start_of(execution, cover)
-    # Python that starts no processes runs what it imports, and nothing else.
-    if kind != "python" or pack.caps.get("subprocess"):
-        written = (pack.caps.get("filesystem") or {}).get("write") or ()
-        places = product(cover.roots, written)
-        cover.written = [os.path.normpath(os.path.join(root, each)) for root, each in places]
-        words = [*execution.get("cmd", ()), *(execution.get("args") or ())]
-        cover.follow_names([*words, *(pack.env.get("set") or {}).values()])
+    cover.imports = kind == "python" and not pack.caps.get("subprocess")
+    written = (pack.caps.get("filesystem") or {}).get("write") or ()
+    places = product(cover.roots, written)
+    cover.written = [os.path.normpath(os.path.join(root, each)) for root, each in places]
+    words = [*execution.get("cmd", ()), *(execution.get("args") or ())]
+    cover.follow_names([*words, *(pack.env.get("set") or {}).values()])
     if program is None:
         return cover.code(entry, None, source)
     found = program_named(program, known.disk) if programs else Program(program, "", "")
@@ -265,6 +264,8 @@ class _CodeCollector:
         self.files: dict[str, CodeFile] = {}
         self.sources: dict[str, Source] = {}
         self.uncovered: set[str] = set()
+        #: whether it runs what it imports, and of the rest only what it names with its ending
+        self.imports = False
         self.written: list[str] = []  #: where the tool writes, which is data of it
         self.walked: set[str] = set()
 
@@ -307,8 +308,11 @@ class _CodeCollector:
                 seen.add(here)
                 folder, data = os.path.dirname(here), self.known.disk.peek(here) or b""
                 names = _PATH_IN_TEXT.findall(data.decode("utf-8", "replace"))
+                if self.imports:
+                    names = filter(_CODE_ENDINGS.search, names)
+                elif _may_be_code(here):
+                    waiting += self._add_code_below(folder)
                 waiting += self._add_named(names, folder)
-                waiting += self._add_code_below(folder) if _may_be_code(here) else ()
 
     def _add_named(self, names: Iterable[str], folder: str) -> list[str]:
         """The files that texts may name, from a folder, that of the pack, or a root."""
@@ -352,7 +356,7 @@ class _CodeCollector:
             return []
         # A text names data, too: what is not code must be declared to be read.
         is_hidden = f"{os.sep}." in real[len(root) :]
-        self._keep(real, digest, is_read=is_code and not is_hidden)
+        self._keep(real, digest, is_read=is_code and not is_hidden and not self.imports)
         return [real]
 
     def root_of(self, path: str) -> str | None:
