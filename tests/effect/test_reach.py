@@ -12,10 +12,11 @@ import equipage
 from equipage.clients.catalogue import patterns_in
 from equipage.clients.file_grants import NOT_REACH, TABLES, reach_of_value
 from equipage.clients.grants import EVERYTHING, Reach, covers
+from equipage.clients.reading import add_inherited
 from equipage.clients.tables.conventions import CONVENTIONS
 from equipage.clients.tables.skills import OPEN
 from equipage.core.path import format_path
-from equipage.effect.reach import Difference, add_inherited, compare_reaches, differences
+from equipage.effect.reach import Difference, compare_reaches, differences
 from equipage.loading.format import Format
 from equipage.project.registry import format_named
 from equipage.render.effect import reach_to_dict

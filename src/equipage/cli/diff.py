@@ -25,7 +25,7 @@ from equipage.cli.arguments import (
 )
 from equipage.cli.output import Output
 from equipage.cli.request import request_of
-from equipage.clients.file_grants import reaches_of
+from equipage.clients.reading import reaches_of
 from equipage.core.diagnostics import UsageError
 from equipage.core.path import Path, format_path
 from equipage.core.text import visible, visible_at_line_start

@@ -89,6 +89,8 @@ class Reach(msgspec.Struct, frozen=True):
     inherited: tuple[Grant, ...] = ()
     path: Path = ROOT  #: its place in the configuration
     precedence: Precedence = "strictest"
+    #: why it is not known what the client makes of the file; then everything counts as allowed
+    unknown: str = ""
 
     @property
     def key(self) -> tuple[str, str, str]:

@@ -13,10 +13,10 @@ from collections.abc import Iterable, Iterator
 
 import msgspec
 
-from equipage.clients.file_grants import reaches_of
 from equipage.clients.grant_rows import split_command
 from equipage.clients.grants import Reach
 from equipage.clients.plugins import OWNERS, all_parts
+from equipage.clients.reading import reaches_of
 from equipage.clients.tables.unread import (
     CODEX_RULE,
     COMPILED_END,

@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from equipage.clients.file_grants import reaches_of
 from equipage.clients.grants import Grant, Reach, covers
 from equipage.clients.launchers import launches_in
+from equipage.clients.reading import reaches_of
 from equipage.core import codes
 from equipage.core.diagnostics import Diagnostic, Fact, Shown
 from equipage.core.path import Path, get
