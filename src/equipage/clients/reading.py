@@ -23,9 +23,13 @@ from equipage.clients.tables.activities import (
     TOOLS_BY_ACTIVITY,
     UNASKED_TOOLS,
 )
+from equipage.clients.tables.conventions import CONVENTIONS
 from equipage.core import codes as core_codes
 from equipage.core.diagnostics import Diagnostic
+from equipage.core.path import Path, format_path, get
+from equipage.loading.model import unknown_keys
 from equipage.loading.pipeline import Outcome
+from equipage.loading.type_words import type_info
 
 #: The sort and the name of the agent that people talk to.
 MAIN_AGENT = "main agent"
@@ -40,6 +44,8 @@ _CODES_OF_PARTS = frozenset(
         *(codes.NAME_FORM, codes.NAME_DIFFERS, codes.TEXT_TOO_LONG, codes.TEXT_MISSING),
     )
 )
+#: The kinds of clients' files, each with the field that the whole file is, if it is one.
+_WRAPPERS = {"skill": None, **{each.kind: each.wraps for each in CONVENTIONS}}
 #: Errors because of which Claude Code reads nothing of its settings.
 _CODES_OF_DROPPED_SETTINGS = frozenset(
     each.name for each in (core_codes.JSON_SYNTAX, core_codes.WRONG_TYPE, core_codes.INVALID_VALUE)
@@ -92,6 +98,25 @@ def _effect_of_error(outcome: Outcome, error: Diagnostic) -> str:
     if is_nameless or error.code == core_codes.HEADER_DROPPED.name:
         return "dropped"
     return "dropped" if is_settings and error.code in _CODES_OF_DROPPED_SETTINGS else "unknown"
+
+
+def unknown_keys_of(outcome: Outcome) -> dict[Path, Any]:
+    """The keys of a file that no table has, with their values: what they do is not known.
+
+    Those that a check reports as errors are misspelt: the client ignores them.
+    """
+    kind, document = outcome.kind, next(iter(outcome.documents), None)
+    value = None if document is None else document.value
+    if kind.name not in _WRAPPERS or not isinstance(value, dict):
+        return {}
+    wrapper = _WRAPPERS[kind.name]
+    value = value if wrapper is None else {wrapper: value}
+    misspelt = {each.path for each in outcome.errors if each.code == "unknown-field"}
+    return {
+        path: get(value, path)
+        for path in unknown_keys(value, type_info(kind.model))
+        if format_path(path) not in misspelt and path[0] not in kind.shape.describing
+    }
 
 
 def reaches_of(

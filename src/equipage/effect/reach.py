@@ -22,6 +22,8 @@ from equipage.clients.grants import (
     EVERYTHING,
     Effect,
     Grant,
+    GrantIndex,
+    PatternIndex,
     Reach,
     covers,
     is_unrestricted,
@@ -481,12 +483,16 @@ def _name_steps(before: Reach | None, after: Reach | None) -> Iterator[Step]:
         (grant.sort, grant.name) for reach in sides for grant in reach.grants if grant.level is None
     )
     hidden = [_hidden_values(reach) for reach in (before, after)]
+    indexes = [None if reach is None else GrantIndex(reach) for reach in (before, after)]
     for sort, name in named:
         was, now = (
-            None if reach is None else reach.deciding_grant(sort, name) for reach in (before, after)
+            None if index is None else index.deciding_grant(sort, name) for index in indexes
         )
         effects = [_effect(was, now), _effect(now, was)]
         ranks = [EFFECTS.index(each) for each in effects]
+        if _is_question_gone(was, now):
+            yield Step("widened", sort, name, "asks", "allows", _weight(sort, name, now), was, now)
+            continue
         if ranks[0] == ranks[1]:
             values = [each.get((sort, name)) for each in hidden]
             # What it was and is stays hidden; that it is another may let an agent do more.
@@ -498,6 +504,13 @@ def _name_steps(before: Reach | None, after: Reach | None) -> Iterator[Step]:
         far = abs(ranks[1] - ranks[0]) * _weight(sort, name, now if wider else was)
         how: How = "widened" if wider else "narrowed"
         yield Step(how, sort, name, effects[0], effects[1], far, was, now)
+
+
+def _is_question_gone(was: Grant | None, now: Grant | None) -> bool:
+    """Whether a rule that asks is gone: settings of the user may allow what is not asked here."""
+    if was is None or was.base or was.effect != "asks":
+        return False
+    return now is None or (now.base and now.effect == "asks")
 
 
 def _hidden_values(reach: Reach | None) -> dict[tuple[str, str], list[str]]:
@@ -526,18 +539,20 @@ def _weight(sort: str, name: str, grant: Grant | None) -> int:
 
 def _drop_implied(steps: Sequence[Step]) -> Iterator[Step]:
     """The steps without those that a wider one of the same sort and effects already says."""
+    groups: dict[tuple[str, ...], list[tuple[str, Step]]] = {}
     for each in steps:
-        is_implied = any(
-            other is not each
-            and (other.sort, other.how, other.before, other.after)
-            == (each.sort, each.how, each.before, each.after)
-            and covers(other.name, each.name, each.sort)
+        key = (each.sort, each.how, each.before, each.after)
+        groups.setdefault(key, []).append((each.name, each))
+    indexes = {key: PatternIndex(group) for key, group in groups.items()}
+    for each in steps:
+        wider = indexes[each.sort, each.how, each.before, each.after].candidates(each.name)
+        # A deny or ask that went is worth a line of its own.
+        went = each.was is not None and not each.was.base
+        if went or not any(
+            covers(other.name, each.name, each.sort)
             and not covers(each.name, other.name, each.sort)
-            # A deny or ask that went is worth a line of its own.
-            and not (each.was is not None and not each.was.base)
-            for other in steps
-        )
-        if not is_implied:
+            for other in wider
+        ):
             yield each
 
 
