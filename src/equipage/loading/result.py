@@ -433,11 +433,6 @@ def _restore_loaded(cls: type[Loaded[Any]], values: dict[str, Any]) -> Loaded[An
     return loaded
 
 
-def portable_data(loaded: Loaded[Any]) -> tuple[Any, str]:
-    """The configuration of a load as plain data with variables as `${NAME}`, and its digest."""
-    return loaded.to_dict(show_env=False), loaded.digest
-
-
 class Paths:
     """The paths of a load, for views and commands: as people write them, and where they lead."""
 
