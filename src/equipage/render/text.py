@@ -307,10 +307,10 @@ def _text_diff_lines(before: str, after: str, style: Style) -> Iterator[str]:
     """The lines in which two texts differ, with one line around them."""
     from difflib import unified_diff
 
-    lines = [split_lines(_mask_secrets(each)) for each in (before, after)]
-    if lines[0][-1] == lines[1][-1] == "":  # behind the last line, both texts end
-        lines = [each[:-1] for each in lines]
-    found = unified_diff(*lines, lineterm="", n=1)
+    old, new = (split_lines(_mask_secrets(each)) for each in (before, after))
+    if old[-1] == new[-1] == "":  # behind the last line, both texts end
+        old, new = old[:-1], new[:-1]
+    found = unified_diff(old, new, lineterm="", n=1)
     for line in list(found)[2:]:  # after the names of the files
         if not line.startswith("@@"):
             yield from _mark_lines(line[0], [line[1:]], style)
