@@ -86,7 +86,7 @@ def loads_of(workspace: Workspace) -> Loads:
     """What is in a workspace of one path, and the settings of the projects there."""
     (path,), run, system = workspace.paths, workspace.run, workspace.system
     is_folder = system.is_folder(path)
-    found = drop_overruled_guesses(workspace.loads(every_path=True), system)
+    found = drop_overruled_guesses(workspace.loads(every_path=True), system, only_parts=True)
     loads = _sort_loads(found, path if is_folder else None, system)
     if is_folder and workspace.kind is None:
         for project in projects_of(run) if not run.request.isolated else ():
