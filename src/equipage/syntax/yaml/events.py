@@ -204,7 +204,7 @@ class Events:
             is_apart = blanks["block"] is None and _BEFORE_BLANKS.fullmatch(text, line, at)
             if blanks["end"] is not None or is_apart:
                 by = " " * len(blanks["blanks"])
-                # Up to the next text below a `|` or `>`, those on blank lines are no text, either.
+                # Up to the next `|` or `>`, no blank line is part of a text.
                 block = _BLOCK_LINE.search(text, at)
                 rest = len(text) if block is None else block.start()
         elif _BLOCK_START.fullmatch(text, begin, at):
