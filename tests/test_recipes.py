@@ -60,8 +60,7 @@ class Clone:
         return self._python("-m", "equipage", *arguments, cwd=repository(folder / "project", files))
 
     def _python(self, *arguments: str, cwd: Path) -> Result:
-        env = {**environment(), "PYTHONPATH": str(self.sources)}
-        return python(*arguments, cwd=cwd, env=env)
+        return python(*arguments, cwd=cwd, env=environment(self.sources))
 
 
 @pytest.fixture

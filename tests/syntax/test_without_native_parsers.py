@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import re
 from pathlib import Path
 
@@ -36,7 +35,7 @@ print(json.dumps(outcomes))
 
 
 def test_the_same_codes_and_the_same_results(tmp_path: Path) -> None:
-    env = environment(PYTHONPATH=f"{SOURCES}{os.pathsep}{TESTS}")
+    env = environment(SOURCES, TESTS)
     done = python("-c", SCRIPT, str(CASES), cwd=tmp_path, env=env, timeout=300)
     assert done.code == 0, done.err
     outcomes = json.loads(done.out)
@@ -76,9 +75,8 @@ def outcome(text):
 def test_what_is_not_a_character_is_refused(tmp_path: Path) -> None:
     """At the same place and in the same words; PyYAML itself makes half a character of an escape."""
     code = f"{VALUES}print(json.dumps([outcome(each) for each in {CHARACTERS!r}]))"
-    env = environment(PYTHONPATH=str(SOURCES))
-    native = python("-c", code, env=env, cwd=tmp_path)
-    other = python("-c", f"import sys\nsys.modules['yaml.cyaml'] = None\n{code}", env=env)
+    native = python("-c", code, cwd=tmp_path)
+    other = python("-c", f"import sys\nsys.modules['yaml.cyaml'] = None\n{code}")
     assert native.code == other.code == 0, other.err
     assert json.loads(other.out) == json.loads(native.out)
     assert other.out.count("escape code") == 6

@@ -209,9 +209,13 @@ def add_list_option(command: Container, name: str, value: str, summary: str) -> 
     command.add_argument(name, metavar=value, action="append", default=[], help=summary)
 
 
+#: The paths of a command that names none; a person may name this folder, too.
+HERE = ["."]
+
+
 def add_paths(command: Container) -> None:
     command.add_argument(
-        "paths", nargs="*", metavar="PATH", default=["."], help="files and folders (default: .)"
+        "paths", nargs="*", metavar="PATH", default=HERE, help="files and folders (default: .)"
     )
 
 

@@ -357,13 +357,13 @@ def _write(
         return
     if options.quiet:
         report = msgspec.structs.replace(report, diagnostics=report.errors)
-    for piece in _render_document(report, options.output_format, fixed):
+    for piece in render_document(report, options.output_format, fixed):
         output.write_data(piece)
     if options.statistics:
         output.note(*statistics(report).splitlines())
 
 
-def _render_document(report: Report, name: str, fixed: FixResult | None) -> Iterable[str]:
+def render_document(report: Report, name: str, fixed: FixResult | None = None) -> Iterable[str]:
     """The report as a document for programs."""
     if name == "json":
         from equipage.render import json

@@ -75,13 +75,13 @@ def _columns(row: Listed) -> tuple[str, ...]:
     if item is None:
         errors = "(1 error)" if row.errors == 1 else f"({row.errors} errors)"
         trouble = errors if row.errors else "(not read: a link out of the project)"
-        return kind, "", row.file, "", layer, shadow, trouble
+        return kind, "", row.file, "unknown" if row.unknown else "", layer, shadow, trouble
     # The line is worth showing only for an item inside a file, not for the file as a whole.
     place = f"{row.file}:{row.line}" if row.line is not None and item.path else row.file
     lines = (line.strip() for line in split_lines(item.description or ""))
     first = next((line for line in lines if line), "")
-    # What is shadowed, or does not load, no program gets to see.
-    program = "" if shadow or row.errors else row.program or ""
+    # What is shadowed, no program gets to see.
+    program = "" if shadow else "unknown" if row.unknown else row.program or ""
     return kind, item.name, place, program, layer, shadow, first
 
 
@@ -92,7 +92,8 @@ def _row_to_dict(row: Listed) -> dict[str, Any]:
         "line": row.line,
         "kind": row.kind,
         "program": row.program,
-        "loaded": row.program is not None and row.shadowed_by is None and not row.errors,
+        "loaded": row.program is not None and row.shadowed_by is None,
+        "unknown": row.unknown or None,
         "sort": item.sort if item is not None else None,
         "name": item.name if item is not None else None,
         "description": item.description if item is not None else None,

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
+from equipage.cli.arguments import HERE
 from equipage.cli.output import Output
 from equipage.core.diagnostics import LoadError, UsageError
 from equipage.core.path import Path, PathSyntaxError, parse_path
@@ -151,7 +152,11 @@ def path_of(written: str) -> Path:
 def unknown_code_error(code: str, known: Iterable[str]) -> UsageError:
     """The error for a code that does not exist, with the nearest one that does."""
     guess = nearest(code, known)
-    hint = f"did you mean `{guess}`?" if guess else "run `equipage rule` to list all codes"
+    hint = (
+        f"did you mean `{guess}`?"
+        if guess
+        else "run `equipage rule` for all but those of your own rules"
+    )
     return UsageError(f"unknown code `{code}`; {hint}")
 
 
@@ -177,7 +182,7 @@ def check_input_of(options: argparse.Namespace) -> CheckInput:
     """What the command line names. Raises `UsageError` for a path or a glob without a file."""
     stdin = options.stdin_filename
     # The default path counts only if nothing else was named.
-    named = [] if options.paths == ["."] and (stdin or options.files_from) else options.paths
+    named = [] if options.paths is HERE and (stdin or options.files_from) else options.paths
     if stdin is None and "-" in named:
         raise UsageError("to check standard input, name its file: --stdin-filename NAME -")
     if stdin is not None:
