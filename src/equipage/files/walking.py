@@ -33,8 +33,8 @@ SKIPPED_FOLDERS = frozenset({
     ".nox", ".eggs", ".direnv", ".cache", ".mypy_cache", ".ruff_cache", ".pytest_cache",
     ".hypothesis", ".ipynb_checkpoints", ".nyc_output", ".npm", ".yarn", ".pnpm-store", ".next",
     ".nuxt", ".svelte-kit", ".turbo", ".parcel-cache", ".docusaurus", ".gradle", ".terraform",
-    ".serverless", ".vercel", ".wrangler", ".cargo", ".rustup", ".local", ".config", ".Trash",
-    ".idea", ".equipage_cache",
+    ".serverless", ".vercel", ".wrangler", ".cargo", ".rustup", ".local", ".Trash", ".idea",
+    ".equipage_cache",
 })
 # fmt: on
 # fmt: off
@@ -143,6 +143,10 @@ class Interest(msgspec.Struct, frozen=True):
         name = path[path.rfind("/") + 1 :]
         if name in self.agents:
             return Interest(self.agents, self.wanted, holds_agents=True)
+        if self.known_only and path.endswith(f"/.config/{name}"):
+            # The settings of a user, or what becomes them: any program has a folder there.
+            is_agent = f".config/{name}" in self.agents
+            return Interest(self.agents, self.wanted, holds_agents=True) if is_agent else None
         is_usual = name not in SKIPPED_FOLDERS
         is_read = self.holds_agents and name != ".git"
         if not is_usual and not (is_read and self.wanted.is_place(path)):

@@ -142,6 +142,10 @@ def recognise(
     slashed = f"{around.folder}/{path[max(path.rfind('/'), path.rfind(os.sep)) + 1 :]}"
     found = recognise_place(slashed, around)
     if found is not None:
+        in_doubt = not named and found.by == "path" and around.inside != "/"
+        if in_doubt and found.kind in _PLAIN_NAMES and not _has_known_key(path, found.kind, files):
+            problem = _finding(POSSIBLE_KIND, path, files.system, kind=found.kind)
+            return Recognised(problem=problem)
         return found
     extension = os.path.splitext(path)[1].lower()
     is_part = around.conventions and not around.is_material(slashed)
@@ -169,6 +173,18 @@ def recognise(
         )
         return found if found.kind is not None else _problem_of_reading(path, files)
     return Recognised()
+
+
+#: Kinds whose files have a name that others may have, too, below the root of a project.
+_PLAIN_NAMES = frozenset({"opencode-config", "amp-settings"})
+
+
+def _has_known_key(path: str, kind: str, files: Files) -> bool:
+    """Whether a JSON file has a key of its kind at its root, or cannot be read to tell."""
+    text = _decode_utf(files.peek(path) or b"")
+    members = json_members(text.removeprefix("\ufeff"), ())
+    fields = msgspec.structs.fields(registry.format_named(kind).model)
+    return members is None or any(each.encode_name in members for each in fields)
 
 
 #: Ends of paths that do not name a file.
