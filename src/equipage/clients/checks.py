@@ -323,7 +323,9 @@ def _unknown_tools_in(name: str, known: frozenset[str]) -> list[str]:
     return [
         each.name
         for each in parse_references(name, "tool")
+        # A bracket that is never closed has a finding of its own.
         if each.sort == "tool" and each.name not in known and not is_pattern(each.name)
+        if not each.name.startswith("[")
     ]
 
 
