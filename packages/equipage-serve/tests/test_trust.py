@@ -90,6 +90,16 @@ def test_the_plan_says_what_is_enforced_and_what_is_not(folder: Path) -> None:
     assert "code that no lock covers: numpy_not_here" in done.out
 
 
+def test_a_pack_cannot_write_lines_of_the_plan(folder: Path) -> None:
+    shell = {"kind": "cli", "cmd": ["sh", "-c", "true\n  enforced: all\x1b[2J"]}
+    files = {"filesystem": {"read": ["x\r  caps: none\u202e"]}}
+    write_packs(folder, [pack("a.c", shell, caps={"subprocess": True, **files})], {})
+    done = command("serve", ".", "--dry-run", "--allow", "cli", "--isolation", "none", cwd=folder)
+    assert done.code == 0, done.err
+    assert "runs: sh -c true\\n  enforced: all\\u001b[2J\n" in done.out
+    assert all(each.isprintable() for each in done.out.split("\n"))
+
+
 def test_files_with_errors_are_not_served(folder: Path) -> None:
     write(folder, {"bad.tool.yaml": "id: x\n"})
     done = command("serve", ".", "--allow", "python", "--unlocked", "--yes", cwd=folder)

@@ -35,6 +35,7 @@ from equipage.cli.output import Output
 from equipage.cli.request import read_named, request_of
 from equipage.cli.wings import Command
 from equipage.core.diagnostics import UsageError
+from equipage.core.text import visible
 from equipage.files.sandbox import FileProblem
 
 if TYPE_CHECKING:
@@ -167,7 +168,9 @@ def _serve_tools(options: argparse.Namespace, output: Output) -> int:
 
     catalogue = catalogue_of(snapshot, options.names)
     if options.dry_run:
-        output.write_data("".join(f"{line}\n" for line in plan(snapshot, catalogue.refused)))
+        # What a pack says must not look like what is said about it.
+        lines = (visible(line) for line in plan(snapshot, catalogue.refused))
+        output.write_data("".join(f"{line}\n" for line in lines))
         return OK
     for name, reasons in catalogue.refused.items():
         output.note(f"equipage: {name} is not served: {'; '.join(reasons)}")
