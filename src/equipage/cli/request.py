@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import os
 import sys
 from collections.abc import Iterable, Iterator, Sequence
@@ -24,8 +25,6 @@ from equipage.project.registry import format_named, rules_named
 from equipage.project.settings import NO_LAYERS_MESSAGE, load_in_project
 
 if TYPE_CHECKING:
-    import argparse
-
     from equipage.loading.result import Loaded
     from equipage.workspace import Workspace
 
@@ -153,7 +152,11 @@ def path_of(written: str) -> Path:
 def unknown_code_error(code: str, known: Iterable[str]) -> UsageError:
     """The error for a code that does not exist, with the nearest one that does."""
     guess = nearest(code, known)
-    hint = f"did you mean `{guess}`?" if guess else "run `equipage rule` to list all codes"
+    hint = (
+        f"did you mean `{guess}`?"
+        if guess
+        else "run `equipage rule` for all but those of your own rules"
+    )
     return UsageError(f"unknown code `{code}`; {hint}")
 
 

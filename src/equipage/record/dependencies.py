@@ -24,7 +24,7 @@ from equipage.clients.instructions import MAX_IMPORT_DEPTH, transitive_imports
 from equipage.core.diagnostics import EquipageError
 from equipage.core.path import Path
 from equipage.core.source import Source
-from equipage.files import Entry, System, is_below
+from equipage.files import System, entries_of, is_below
 from equipage.files.reading import Files
 from equipage.files.sandbox import FileProblem, PathPolicy
 from equipage.files.walking import is_ignored
@@ -447,14 +447,6 @@ class _CodeCollector:
                 self.add(prefix + name)
             self.uncovered.add(f"{prefix}node_modules")
         return entry
-
-
-def entries_of(folder: str, system: System) -> Sequence[Entry]:
-    """What is in a folder; nothing if it cannot be listed."""
-    try:
-        return system.entries(folder)
-    except (OSError, ValueError):  # a name that no folder can have is a ValueError
-        return []
 
 
 def _is_left_out(path: str) -> bool:

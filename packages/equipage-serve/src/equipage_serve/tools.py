@@ -18,7 +18,7 @@ from typing import Any, Literal
 
 import msgspec
 
-from equipage.files import Entry, is_below, parents_of
+from equipage.files import Entry, entries_of, is_below, parents_of
 from equipage.files.disk import Disk
 from equipage.files.reading import Files
 from equipage.files.sandbox import real_path
@@ -29,7 +29,6 @@ from equipage.record.dependencies import (
     CodeCache,
     CodeProblem,
     code_of,
-    entries_of,
     folders_up,
     is_private,
 )

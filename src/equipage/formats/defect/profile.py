@@ -12,7 +12,7 @@ import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path as FilePath
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import msgspec
 
@@ -57,6 +57,7 @@ from equipage.plugin import (
     Item,
     Layering,
     Offer,
+    Outcome,
     Path,
     Presentation,
     Reading,
@@ -71,11 +72,7 @@ from equipage.plugin import (
     nearest,
 )
 
-if TYPE_CHECKING:
-    from equipage.plugin import Outcome
-
-
-Finding = tuple["Outcome", Fact]
+Finding = tuple[Outcome, Fact]
 
 #: The tools every agent knows; others come from MCP servers as `mcp__server__tool`.
 # fmt: off
