@@ -320,11 +320,13 @@ class _CodeCollector:
         for name in dict.fromkeys(names):
             # As in `$HOME_OF_IT/x.sh`, `__DIR__ . '/x.php'` and `import a.b`.
             shapes = {name, name.lstrip("/"), name.partition("/")[2], name.replace(".", "/")}
-            for base, shape in product({folder, *self.roots}, shapes):
+            for base, shape in product({folder, *self.roots}, shapes - {""}):
                 start = shape.partition("/")[0]
                 # A look at the first part of the name spares most looks at files.
-                if start in self.known.names_in(base) or start in _ELSEWHERE:
-                    path = os.path.normpath(os.path.join(base, shape))
+                if start not in self.known.names_in(base) and start not in _ELSEWHERE:
+                    continue
+                path = os.path.normpath(os.path.join(base, shape))
+                if os.path.basename(path) in self.known.names_in(os.path.dirname(path)):
                     for ending in _IMPLIED_ENDINGS:
                         found += self._add_path(path + ending)
                     found += self._add_code_below(path) if path not in self.roots else ()
