@@ -181,7 +181,7 @@ def _caps_with_targets(caps: Mapping[str, Any], base: str) -> dict[str, Any]:
         for path in paths:
             written = os.path.normpath(os.path.join(base, path))
             target = real_path(written)
-            # A lock covers the pack, and not where a link leads; and a tool could have put it there.
+            # A lock covers the pack, and not where a link leads; a tool could have put it there.
             is_own = any(is_below(written, each) and written != each for each in changed)
             if target != written and (is_own or not os.path.isabs(path)):
                 raise Unservable(f"`{path}` in `caps` is a link to {target}: write that path")
