@@ -316,7 +316,7 @@ class Supervisor:
 
 def removal(top: str) -> Iterator[None]:
     """Remove a folder that tools filled, however deep and with whatever modes, an entry for each
-    step; what cannot be removed stays. No link is followed, whoever puts one there meanwhile.
+    step; what cannot be removed stays. No link is followed, also none that is put there meanwhile.
     """
     names = (f"{os.urandom(8).hex()}-{number}" for number in itertools.count())
     flags = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW
