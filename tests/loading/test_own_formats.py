@@ -441,6 +441,34 @@ def test_an_old_key_counts_and_has_a_fix(folder: Path) -> None:
     assert findings(format_)[0].startswith("app.yaml:1:1: error[renamed-twice] `title` and `name`")
 
 
+def test_a_key_without_a_meaning_is_left_out_with_a_fix(folder: Path) -> None:
+    removed = {"tools[*].retries": equipage.Renamed(None, since="2.0", help="use `timeout`")}
+    format_ = Format(App, renamed={**removed, "legacy": None, "legacy.x": None})
+    text = "name: a\nlegacy: {x: 1}\nprompt: p\ntools:\n  - name: t\n    url: u\n    retries: 5\n"
+    Path("app.yaml").write_text(text)
+    loaded = format_.load("app.yaml")
+    assert loaded.config == App("a", "p", (Tool("t", "u"),))
+    assert [(str(each), each.help, each.fix and each.fix.message) for each in loaded.warnings] == [
+        (
+            "app.yaml:2:1: warning[removed-key] `legacy` has no meaning any more (at legacy)",
+            "remove it",
+            "remove `legacy`",
+        ),
+        (
+            (
+                "app.yaml:7:5: warning[removed-key] `retries` has no meaning any more, since 2.0 "
+                "(at tools[0].retries)"
+            ),
+            "remove it; use `timeout`",
+            "remove `retries`",
+        ),
+    ]
+    kind = ("--kind", "loading.test_own_formats:WITHOUT_LEGACY")
+    assert in_process(["check", "app.yaml", *kind, "--fix"]).code == 0
+    fixed = "name: a\nprompt: p\ntools:\n  - name: t\n    url: u\n"
+    assert Path("app.yaml").read_text() == fixed
+
+
 # ------------------------------------------------------------------------------------------ rules
 
 
@@ -1045,8 +1073,11 @@ def test_the_schema_takes_what_a_load_takes(folder: Path) -> None:
     jsonschema = pytest.importorskip("jsonschema")
     import yaml
 
-    schema = Format(App, renamed={"title": "name"}).schema()
-    for text in ("{title: a, prompt: {$file: x}}", "{name: a, prompt: p, tools: [{$include: x}]}"):
+    schema = Format(App, renamed={"title": "name", "old": None}).schema()
+    for text in (
+        "{title: a, prompt: {$file: x}, old: 1}",
+        "{name: a, prompt: p, tools: [{$include: x}]}",
+    ):
         jsonschema.validate(yaml.safe_load(text), schema)
     with pytest.raises(jsonschema.ValidationError):
         jsonschema.validate({"nam": "a"}, schema)
@@ -1090,4 +1121,5 @@ def test_the_command_knows_a_format_by_module_and_name(
     assert in_process(["check", "first.yaml", *kind]).code == 0
 
 
+WITHOUT_LEGACY = Format(App, renamed={"tools[*].retries": None, "legacy": None})
 COMMANDED = Format(App, rules=(uses_https, lambda _app: []), renamed={"title": "name"})

@@ -16,7 +16,7 @@ import msgspec
 
 from equipage.core import codes
 from equipage.core.diagnostics import Change, Fact, Remedy, Shown
-from equipage.core.path import HOLE, Path, get, matches_path, path_pattern, walk
+from equipage.core.path import HOLE, Path, get, mapping_or_empty, matches_path, path_pattern, walk
 from equipage.core.source import Source, Span
 from equipage.files import config_home
 from equipage.files.sandbox import FileProblem, PathPolicy
@@ -31,6 +31,7 @@ from equipage.loading.tree import (
     merge,
     move,
     punch_holes,
+    remove,
 )
 from equipage.syntax.document import Document
 
@@ -202,19 +203,26 @@ def rename_keys(tree: Tree, kind: Format) -> tuple[Tree, list[Fact]]:
     """The tree with the names that keys have now, and a warning for each old one."""
     facts: list[Fact] = []
     for path, _ in [*walk(tree.value)]:
-        wanted = next(
-            (new for old, new in kind.renamed.items() if matches_path(_expression(old), path)), None
-        )
-        if wanted is None or not path:
+        old = next((each for each in kind.renamed if matches_path(_expression(each), path)), None)
+        # What is in a mapping that was renamed or removed is not there any more.
+        if old is None or not path or path[-1] not in mapping_or_empty(get(tree.value, path[:-1])):
             continue
+        wanted = kind.renamed[old]
         new = wanted if isinstance(wanted, Renamed) else Renamed(wanted)
-        origin, place = tree.provenance(path).origin, (*path[:-1], new.to)
+        origin = tree.provenance(path).origin
+        since = "" if new.since is None else f", since {new.since}"
+        if new.to is None:
+            remedy = Remedy(f"remove `{path[-1]}`", (Change(path, None, "key", origin=origin),))
+            says: dict[str, Any] = {"key": Shown(path[-1]), "since": since, "advice": new.help}
+            facts.append(codes.REMOVED_KEY.at(part="key", origin=origin, remedy=remedy, **says))
+            tree = remove(tree, path)
+            continue
+        place = (*path[:-1], new.to)
         values: dict[str, Any] = {"key": Shown(path[-1]), "name": new.to}
         if get(tree.value, place, HOLE) is not HOLE:
             facts.append(codes.RENAMED_TWICE.at(part="key", origin=origin, **values))
             continue
         remedy = Remedy(f"rename to `{new.to}`", (Change(path, new.to, "key", origin=origin),))
-        since = "" if new.since is None else f", since {new.since}"
         facts.append(
             codes.RENAMED_KEY.at(
                 part="key", origin=origin, remedy=remedy, since=since, advice=new.help, **values

@@ -92,7 +92,9 @@ def require_format(kind: Format) -> Format:
     for pattern in kind.merge:
         _require_path(pattern, split_pattern(pattern), kind)
     for pattern, new in kind.renamed.items():
-        to = new if isinstance(new, str) else new.to
+        to = new.to if isinstance(new, Renamed) else new
+        if to is None:
+            continue
         *above, old = split_pattern(pattern)
         if to == old:
             raise UsageError(f"format {kind.name} renames `{pattern}` to itself")
@@ -121,7 +123,12 @@ def _require_parts(kind: Format) -> None:
     levels = "`error`, `warning`, `note` or None"
     mappings: Iterable[tuple[str, Any, Callable[[Any], bool], str]] = (
         ("merge", kind.merge, _is_merge_word, words),
-        ("renamed", kind.renamed, lambda each: isinstance(each, str | Renamed), "a new name"),
+        (
+            "renamed",
+            kind.renamed,
+            lambda each: isinstance(each, str | Renamed | None),
+            "a new name",
+        ),
         ("strictness", kind.strictness, _is_severity, levels),
     )
     for name, given, fits, wanted in lists:
