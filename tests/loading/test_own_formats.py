@@ -1083,6 +1083,19 @@ def test_the_schema_takes_what_a_load_takes(folder: Path) -> None:
         jsonschema.validate({"nam": "a"}, schema)
 
 
+def test_the_schema_says_what_the_stages_take() -> None:
+    usual = Format(App).schema()["$defs"]
+    assert usual["include"]["properties"].keys() == {"$include", "override"}
+    words = json.dumps(usual)
+    assert "from the folder of this file" in words
+    assert "library" not in words
+    stages = (equipage.Includes(root="lib", override="with"), equipage.Files(root="texts"))
+    other = Format(App, stages=stages).schema()["$defs"]
+    assert other["include"]["properties"].keys() == {"$include", "with"}
+    assert "from the folder lib" in json.dumps(other["include"])
+    assert "else from the folder texts" in json.dumps(other["file"])
+
+
 def test_the_example_loads() -> None:
     for model in (App, Struct, Holder, Tree):
         format_ = Format(model)
