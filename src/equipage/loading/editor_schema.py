@@ -70,7 +70,7 @@ def _schema_of_model(kind: Format) -> Schema:
         return dict(kind.model)
     if is_pydantic(kind.model):
         return pydantic_schema(kind.model)
-    writer = _SchemaWriter(kind.shape, kind.model, variables=kind.reading.variables)
+    writer = _SchemaWriter(kind.shape, kind.model, variables=bool(kind.reading.variables))
     strict = "error" == kind.shape.mismatch == kind.shape.worst
     root = writer.schema(type_info(kind.model), strict=strict)
     return {**root, "$defs": writer.definitions}

@@ -24,6 +24,7 @@ from equipage.loading.format import By, Format, Layer, Renamed
 from equipage.loading.session import Session, syntax_of
 from equipage.loading.tree import (
     Choice,
+    EntryKey,
     Strategy,
     Tree,
     Via,
@@ -47,7 +48,7 @@ def merge_layers(tree: Tree, session: Session, root: Source, compose: Compose) -
     strategy = _strategy(session.kind)
     changed: list[tuple[Path, Any]] = []
 
-    def choose(path: Path, base: Any, over: Any) -> Strategy | By:
+    def choose(path: Path, base: Any, over: Any) -> Strategy | EntryKey:
         differs = _sort_of(base) != _sort_of(over)
         if differs and base is not None and over is not None and base is not HOLE:
             changed.append((path, base))
