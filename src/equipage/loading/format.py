@@ -209,7 +209,7 @@ class Reading(msgspec.Struct, frozen=True):
     limits: Callable[[Mapping[str, str]], tuple[Limits, list[Fact]]] | None = None
     """The limits by the environment, and what is wrong with its variables; None: `Limits()`."""
     variables: bool | str = True
-    """Replace `${NAME}` before parsing. A text, such as `:`, is what stands between a name and its
+    """Replace `${NAME}` before parsing. A text, such as `:`, is the mark between a name and its
     default in place of `:-`."""
     merge_keys: bool = False
     """Apply `<<`."""

@@ -84,7 +84,7 @@ def _contradictions(
 ) -> Iterator[Fact]:
     """Values of a type that the model does not have there, which a value of another type replaces.
 
-    Merged they are gone, and nobody would say a word about them.
+    Once merged, they are gone without a word.
     """
     if not changed:
         return

@@ -332,7 +332,7 @@ def _unread_part(model: Any, seen: set[Any]) -> tuple[tuple[str, ...], str] | No
 
 
 def _unread_by_pydantic(model: Any) -> tuple[tuple[str, ...], str] | None:
-    """The first field of a model with a constraint that pydantic passes over, and which."""
+    """The first field of a model with a constraint that pydantic does not read, and which."""
     for name, field in getattr(model, "__pydantic_fields__", {}).items():
         for part in _parts_of(Annotated[field.annotation, *field.metadata, None]):
             if isinstance(part, msgspec.Meta):
