@@ -375,7 +375,15 @@ def test_a_layer_that_cannot_be_read_is_a_finding(folder: Path) -> None:
             lambda: Format(App, merge={"tool": "append"}),
             "no value at `tool`; did you mean `tools`?",
         ),
-        (lambda: Format(App, merge={"tools[*].nam": "append"}), "did you mean `tools.*.name`?"),
+        (lambda: Format(App, merge={"tools[*].nam": "append"}), "did you mean `tools[*].name`?"),
+        (
+            lambda: Format(App, merge={"name": "append"}),
+            "`merge` of format app: `name` is not a li",
+        ),
+        (
+            lambda: Format(App, merge={"tools": equipage.by("nam")}),
+            "no value at `tools[*].nam`; did you mean `tools[*].name`?",
+        ),
         (lambda: Format(App, rules=("no",)), "`rules` of format app: 'no' is not a function"),
         (lambda: Format(App, rules=len), "`rules`: expected a tuple, found builtin"),
         (lambda: Format(App, layers="a.yaml"), "`layers`: expected a tuple, found str"),

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache
 from typing import Any
 
@@ -89,29 +89,18 @@ def _contradictions(
     if not changed:
         return
     # Slow to import, and few layers disagree.
-    from equipage.loading.model_classes import schema_of, schemas_at
+    from equipage.loading.model_classes import schema_of, types_at
     from equipage.schemas.checking import TYPE_WORDS
 
     schema = schema_of(kind)
     for path, value in changed:
-        types = _types_of(schemas_at(schema, path))
+        types = types_at(schema, path)
         sort = _sort_of(value)
         fits = sort in types if sort else types - {"array", "object", "null"}
         if types and not fits:
             expected = " or ".join(TYPE_WORDS.get(each, each) for each in sorted(types))
             found, origin = Shown(value, as_found=True), below.provenance(path).origin
             yield codes.WRONG_TYPE.at(path, origin=origin, expected=expected, found=found)
-
-
-def _types_of(schemas: Iterable[Mapping[str, Any]]) -> set[str]:
-    """The types that schemas allow; none if they allow any."""
-    types: set[str] = set()
-    for each in schemas:
-        given = each.get("type", "string" if each.keys() & {"enum", "const"} else None)
-        if given is None:
-            return set()
-        types |= {given} if isinstance(given, str) else set(given)
-    return types
 
 
 def _move_to_place_of(merged: Tree, own: Tree) -> Tree:

@@ -89,8 +89,14 @@ def require_format(kind: Format) -> Format:
         is_empty = not name and layer != FILE
         if is_empty or os.path.isabs(name) or ".." in name.split("/"):
             raise UsageError(f"layer `{name}` of format {kind.name}: name a file below the folder")
-    for pattern in kind.merge:
-        _require_path(pattern, split_pattern(pattern), kind)
+    for pattern, word in kind.merge.items():
+        steps = split_pattern(pattern)
+        _require_path(pattern, steps, kind)
+        if isinstance(word, By):
+            _require_path(f"{pattern}[*].{word.key}", [*steps, "*", word.key], kind)
+        types = types_at(schema_of(kind), steps)
+        if types and "array" not in types and (word == "append" or isinstance(word, By)):
+            raise UsageError(f"`merge` of format {kind.name}: `{pattern}` is not a list")
     for pattern, new in kind.renamed.items():
         to = new.to if isinstance(new, Renamed) else new
         if to is None:
@@ -196,7 +202,7 @@ def _require_path(pattern: str, steps: list[str], kind: Format) -> None:
     if known is None or last in (*known, "*", "**"):
         return
     guess = nearest(last, known)
-    hint = f"; did you mean `{'.'.join((*above, guess))}`?" if guess else ""
+    hint = f"; did you mean `{pattern.removesuffix(last)}{guess}`?" if guess else ""
     raise UsageError(f"format {kind.name} has no value at `{pattern}`{hint}")
 
 
@@ -403,6 +409,17 @@ def schemas_at(schema: Mapping[str, Any], path: Iterable[str | int]) -> list[Any
     for step in path:
         found = [inner for each in found for inner in _step(schema, each, str(step))]
     return list(_branches(schema, found))
+
+
+def types_at(schema: Mapping[str, Any], path: Iterable[str | int]) -> set[str]:
+    """The types that a schema allows at a path; none if it allows any."""
+    types: set[str] = set()
+    for each in schemas_at(schema, path):
+        given = each.get("type", "string" if each.keys() & {"enum", "const"} else None)
+        if given is None:
+            return set()
+        types |= {given} if isinstance(given, str) else set(given)
+    return types
 
 
 def split_pattern(pattern: str) -> list[str]:
