@@ -311,6 +311,14 @@ def test_a_type_that_a_higher_layer_hides_is_told_where_it_is(
         assert said.startswith(f"{place}: error[wrong-type] expected {expected}, found")
 
 
+def test_layers_of_a_class_with_a_path(folder: Path) -> None:
+    write(folder, {"base.yaml": "{name: a, where: [1]}", "app.yaml": "where: x"})
+    layered = Format(Tree, layers=("base.yaml", FILE), merge={"children": "append"})
+    assert findings(layered) == [
+        "base.yaml:1:18: error[wrong-type] expected null or text, found a list (at where)"
+    ]
+
+
 def test_an_empty_file_is_an_empty_mapping_where_the_format_says_so(folder: Path) -> None:
     for text in ("", "# only a comment\n", "---\n"):
         Path("app.yaml").write_text(text)

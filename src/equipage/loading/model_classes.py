@@ -212,7 +212,10 @@ def schema_of(kind: Format) -> Mapping[str, Any]:
         return kind.model
     if is_pydantic(kind.model):
         return pydantic_schema(kind.model)
-    schema, definitions = msgspec.json.schema_components([prepare(kind.model)])
+    # Of classes that msgspec does not know, only paths can be in a model.
+    schema, definitions = msgspec.json.schema_components(
+        [prepare(kind.model)], schema_hook=lambda _path: {"type": "string"}
+    )
     return {**schema[0], "$defs": definitions, "components": definitions}
 
 
