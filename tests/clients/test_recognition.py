@@ -16,7 +16,6 @@ from equipage.clients.headers import kind_of_header
 from equipage.clients.mcp import CLAUDE, DIALECTS, dialect_of
 from equipage.clients.tables.unread import UNREAD
 from equipage.files.walking import PlaceIndex, expand_choices
-from equipage.project.recognise import kind_of_tool_path
 from equipage.project.registry import (
     BUILT_IN,
     agent_folders,
@@ -65,7 +64,11 @@ from lab import write
     ],
 )
 def test_by_place(path: str, kind: str | None) -> None:
-    assert kind_of_tool_path(path) == kind
+    found = _CLIENT_PLACES.find(path)
+    assert (found and found[0]) == kind
+
+
+_CLIENT_PLACES = PlaceIndex((each.kind, each.paths) for each in conventions())
 
 
 _ROWS = [(each.kind, each.paths) for each in (*BUILT_IN, *conventions())] + list(UNREAD)

@@ -4,7 +4,6 @@ everything else is the same."""
 from __future__ import annotations
 
 import json
-import os
 import re
 from pathlib import Path
 
@@ -56,7 +55,7 @@ print(json.dumps(outcomes))
 def test_the_same_codes_and_the_same_results(
     missing: str, engine: str, parser: str, others: set[str], tmp_path: Path
 ) -> None:
-    env = environment(PYTHONPATH=f"{SOURCES}{os.pathsep}{TESTS}")
+    env = environment(SOURCES, TESTS)
     words = (SCRIPT, str(CASES), missing, engine, parser)
     done = python("-c", *words, cwd=tmp_path, env=env, timeout=300)
     assert done.code == 0, done.err
@@ -99,9 +98,8 @@ def outcome(text):
 def test_what_is_not_a_character_is_refused(tmp_path: Path) -> None:
     """At the same place and in the same words; PyYAML itself makes half a character of an escape."""
     code = f"{VALUES}print(json.dumps([outcome(each) for each in {CHARACTERS!r}]))"
-    env = environment(PYTHONPATH=str(SOURCES))
-    native = python("-c", code, env=env, cwd=tmp_path)
-    other = python("-c", f"import sys\nsys.modules['yaml.cyaml'] = None\n{code}", env=env)
+    native = python("-c", code, cwd=tmp_path)
+    other = python("-c", f"import sys\nsys.modules['yaml.cyaml'] = None\n{code}")
     assert native.code == other.code == 0, other.err
     assert json.loads(other.out) == json.loads(native.out)
     assert other.out.count("escape code") == 6

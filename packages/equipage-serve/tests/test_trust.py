@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from lab import command, environment, python, write
+from lab import SOURCES, command, environment, python, write
 from packs import pack, write_packs
 
 MARKER = "import pathlib; pathlib.Path('marker').write_text('ran')\ndef f(p): return {}\n"
@@ -35,7 +35,7 @@ def test_without_the_extra(folder: Path, tmp_path: Path) -> None:
     """The message names what is missing; nothing is imported before it."""
     block = "import sys\nfor name in ('mcp', 'jinja2', 'h11'): sys.modules[name] = None\n"
     write(tmp_path / "site", {"sitecustomize.py": block})
-    hidden = environment(PYTHONPATH=f"{tmp_path / 'site'}:{environment()['PYTHONPATH']}")
+    hidden = environment(tmp_path / "site", SOURCES)
     arguments = ("serve", ".", "--allow", "python", "--isolation", "best")
     done = command(*arguments, "--unlocked", "--yes", cwd=folder, env=hidden)
     assert done.code == 2

@@ -16,6 +16,7 @@ from typing import Any
 import msgspec
 
 from equipage.clients import codes
+from equipage.clients.catalogue import Convention
 from equipage.core.diagnostics import Fact, Shown
 from equipage.core.path import Path, get, mapping_or_empty
 from equipage.core.text import lazy_regex
@@ -374,3 +375,13 @@ def check_path_exists(
         reason = "is a file; name the folder that holds it"
     if reason is not None:
         yield codes.MANIFEST_PATH_MISSING.at(place, field=field, file=Shown(written), reason=reason)
+
+
+def extension_is_accepted(_convention: Convention, config: Any, session: Session) -> Iterator[Fact]:
+    """The context files of an extension exist; Gemini CLI refuses it otherwise."""
+    named = config.get("contextFileName") if isinstance(config, dict) else None
+    root = os.path.dirname(session.path)
+    for place, written in paths_in(named, ("contextFileName",)):
+        yield from check_path_exists(
+            place, "contextFileName", written, root, session, is_folder=False
+        )

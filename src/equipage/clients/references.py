@@ -28,7 +28,7 @@ from equipage.loading.header import BODY, known_names, own_name
 from equipage.loading.pipeline import Outcome
 from equipage.syntax.document import Document, EntrySpans
 
-Finding = tuple["Outcome", Fact]
+Finding = tuple[Outcome, Fact]
 
 # Lists of names as people write them: with commas, with blanks, as a list.
 

@@ -198,8 +198,10 @@ class Workspace:
         return self.now.known_summaries()
 
     def users_of(self, path: str) -> list[str]:
-        """The files whose loads looked at a file."""
-        return sorted(each.path for each in self.now.readers_of(path))
+        """The files whose loads looked at a file; what may be a part of another comes last."""
+        parts = {each.path for each in self.known_summaries() if each.guessed}
+        users = (each.path for each in self.now.readers_of(path))
+        return sorted(users, key=lambda user: (user in parts, user))
 
     # Checks.
 
@@ -342,8 +344,9 @@ def context_of(workspace: Workspace, opened: Opened) -> Context | None:
     found = next((context for each in own if (context := _own_context(each, opened))), None)
     if found is not None and not found.prefix:
         return found
-    others = {*workspace.users_of(opened.real)} - {opened.path, opened.real}
-    for path in sorted(others):
+    for path in workspace.users_of(opened.real):
+        if path in (opened.path, opened.real):
+            continue
         user = workspace.load(path).outcome
         part = (
             None

@@ -335,6 +335,11 @@ def projects_of(run: Run) -> tuple[Project, ...]:
     return tuple(run.around.cache(_Projects).by_root.values())
 
 
+def use_projects(projects: Iterable[Project], run: Run) -> None:
+    """Judge the files of a run by the settings of these projects, whatever its own say."""
+    run.around.cache(_Projects).by_root.update((each.root, each) for each in projects)
+
+
 def _load_project(root: str, file: str, run: Run) -> Project:
     outcome = _load_settings(root, file, run)
     settings = outcome.config if outcome.config is not None else ProjectSettings()

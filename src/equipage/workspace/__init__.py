@@ -19,7 +19,12 @@ from equipage.files.recording import Changes, Record, Recording
 from equipage.loading.format import Format
 from equipage.loading.session import Request, Run
 from equipage.project.recognise import surroundings_of, unrecognised_finding
-from equipage.project.registry import codes_for_comments, format_named
+from equipage.project.registry import (
+    built_in_kinds,
+    codes_for_comments,
+    format_named,
+    installed_formats,
+)
 from equipage.project.settings import SELECT_ALL, Selection, project_of
 from equipage.workspace.find import File, Found, find, find_around
 from equipage.workspace.load import (
@@ -68,7 +73,9 @@ class Workspace:
         """
         if kind is not None:
             named = format_named(kind)  # raises for one that there is not
-            kind = named if isinstance(kind, str) and ":" in kind else kind
+            # Those that are not built in are recognised by what they say themselves.
+            if isinstance(kind, str) and kind not in built_in_kinds():
+                kind = named if ":" in kind or kind in installed_formats() else kind
         self.paths = tuple(dict.fromkeys(paths))
         self.kind, self.selection = kind, selection
         self.digests, self.jobs, self.keeps = digests, jobs, keeps
