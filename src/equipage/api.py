@@ -224,12 +224,11 @@ def discover(
     named = path_argument("folder", folder)
     request = request_of(env, options, roots=roots, limits=limits)
     from equipage.workspace import Workspace
-    from equipage.workspace.load import drop_overruled_guesses
 
     workspace = Workspace([named], request, kind=_requested_kind(kind, None))
     if not workspace.system.is_folder(named):
         raise UsageError(f"`folder`: there is no folder {workspace.system.name_of(named)}")
-    loads = drop_overruled_guesses(workspace.loads(), workspace.system)
+    loads = workspace.loads()
     outcomes = {workspace.system.name_of(each.path): each.outcome for each in loads}
     problems = [found for each in loads for found in each.diagnostics if found.severity == "error"]
     if problems:

@@ -37,7 +37,7 @@ from equipage.project.settings import load_settings, projects_of
 from equipage.record.diff import canonical_text
 from equipage.workspace import Workspace
 from equipage.workspace.find import File
-from equipage.workspace.load import FileLoad, drop_overruled_guesses, load_file
+from equipage.workspace.load import FileLoad, load_file
 
 #: What only lists other files, which are compared themselves.
 _LISTS = frozenset({"list of skills"})
@@ -86,7 +86,7 @@ def loads_of(workspace: Workspace) -> Loads:
     """What is in a workspace of one path, and the settings of the projects there."""
     (path,), run, system = workspace.paths, workspace.run, workspace.system
     is_folder = system.is_folder(path)
-    found = drop_overruled_guesses(workspace.loads(every_path=True), system)
+    found = workspace.loads(every_path=True)
     loads = _sort_loads(found, path if is_folder else None, system)
     if is_folder and workspace.kind is None:
         for project in projects_of(run) if not run.request.isolated else ():

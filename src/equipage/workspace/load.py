@@ -201,9 +201,8 @@ def identity_of(load: FileLoad, outcome: Outcome) -> Hashable:
     return source if source is not None else system.real(load.path)
 
 
-def drop_overruled_guesses(loads: Iterable[FileLoad], system: System) -> list[FileLoad]:
+def drop_overruled_guesses(loads: list[FileLoad], system: System) -> list[FileLoad]:
     """The files without those whose kind was a guess and which another load reads as its own."""
-    loads = list(loads)
     if not any(each.guessed for each in loads):
         return loads
     # By the real path: a load reads through links, and names files by what they lead to.
