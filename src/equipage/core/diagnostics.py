@@ -333,7 +333,10 @@ class Diagnostic(msgspec.Struct, frozen=True):
         return self.name or "", start, SEVERITIES.index(self.severity), self.code
 
     def identity(self) -> tuple[object, ...]:
-        """Equal for equal findings at one place, even if a file was read more than once."""
+        """Equal for equal findings at one place, even if a file was read more than once.
+
+        The message counts: one place may have two things wrong in one way.
+        """
         place = (self.name, self.span.start, self.span.end) if self.span else (self.name,)
         return self.code, self.severity, place, self.message
 

@@ -360,10 +360,7 @@ def merge_duplicates(diagnostics: Iterable[Diagnostic]) -> list[Diagnostic]:
     seen: dict[tuple[object, ...], Diagnostic] = {}
     counts: Counter[tuple[object, ...]] = Counter()
     for each in diagnostics:
-        span = each.span
-        place = (id(span.source), span.start, span.end) if span else (each.name,)
-        # The message counts: one place may have two things wrong in one way.
-        key = (each.code, each.severity, place, each.message)
+        key = each.identity()
         seen.setdefault(key, each)
         counts[key] += each.count
     found = [
@@ -405,7 +402,7 @@ def merge_across_loads(diagnostics: Iterable[Diagnostic]) -> list[Diagnostic]:
     seen: dict[tuple[object, ...], Diagnostic] = {}
     for each in diagnostics:
         seen.setdefault(each.identity(), each)
-    return merge_duplicates(seen.values())
+    return sorted(seen.values(), key=Diagnostic.sort_key)
 
 
 def apply_ignores(

@@ -149,8 +149,8 @@ def _walked_in(path: str, project: Project, run: Run) -> tuple[str, str] | None:
     return known[here]
 
 
-class _Requests(dict[str, Request]):
-    """The requests of one run, by project."""
+class _Requests(dict[str | None, Request]):
+    """The requests of one run: by project, and at None for the files that the caller named."""
 
 
 def _request_in(project: Project, run: Run) -> Request:
@@ -172,9 +172,9 @@ def _request_in(project: Project, run: Run) -> Request:
 def _request_for_named(run: Run) -> Request:
     """A request for the files that the caller named, one for all of them."""
     known = run.cache(_Requests)
-    if "" not in known:
-        known[""] = msgspec.structs.replace(run.request, confined=False)
-    return known[""]
+    if None not in known:
+        known[None] = msgspec.structs.replace(run.request, confined=False)
+    return known[None]
 
 
 def bug(path: str, error: Exception, system: System) -> Diagnostic:
@@ -270,7 +270,10 @@ def summary_with_digest(file: File, load: FileLoad, run: Run) -> Summary | None:
 
 
 def summary_of(file: File, load: FileLoad, run: Run) -> Summary | None:
-    """What a report needs of a load; None for a file that is not ours."""
+    """What a report needs of a load, with what the policy of its project forbids the file.
+
+    None for a file that is not ours.
+    """
     system, outcome = run.files.system, load.outcome
     if outcome is None:
         return _summary_of_problem(load, system, named=file.named)
@@ -280,7 +283,9 @@ def summary_of(file: File, load: FileLoad, run: Run) -> Summary | None:
         note = msgspec.structs.replace(folder[0], severity="note")
         return Summary(load.path, system.name_of(load.path), None, ok=True, diagnostics=(note,))
     try:
-        return _summary_of_outcome(load, outcome, run)
+        policy = project_of(load.path, run).settings.policy
+        findings = (*outcome.diagnostics, *_policy_findings(outcome, policy))
+        return _summary_of_outcome(load, outcome, findings, system)
     except MemoryError:
         problem = _finding(codes.CHECK_ENDED, load.path, system, reason=NO_MEMORY)
     except Exception as error:  # in a function of its kind
@@ -288,15 +293,16 @@ def summary_of(file: File, load: FileLoad, run: Run) -> Summary | None:
     return _summary_of_problem(FileLoad(load.path, problem=problem), system, named=True)
 
 
-def _summary_of_outcome(load: FileLoad, outcome: Outcome, run: Run) -> Summary:
-    name, kind, together = run.files.name_of(load.path), outcome.kind, outcome.kind.together
+def _summary_of_outcome(
+    load: FileLoad, outcome: Outcome, findings: tuple[Diagnostic, ...], system: System
+) -> Summary:
+    name, kind, together = system.name_of(load.path), outcome.kind, outcome.kind.together
     refers = together.refers if together.cross_rules else None
-    policy = project_of(load.path, run).settings.policy
     return Summary(
         load.path,
         name,
         kind.name,
-        diagnostics=(*outcome.diagnostics, *_policy_findings(outcome, policy)),
+        diagnostics=findings,
         reads=tuple(each.name for each in outcome.sources[1:] if each.name != name),
         real=identity_of(load, outcome),
         ok=outcome.ok or load.unsure is not None,

@@ -190,21 +190,15 @@ class Gathering:
     """The files of a report, and what was found in them."""
 
     def __init__(
-        self,
-        run: Run,
-        found: Found,
-        selection: Selection,
-        kind: str | Format | None = None,
-        asked: Collection[str] = (),
+        self, run: Run, found: Found, selection: Selection, kind: str | Format | None = None
     ) -> None:
-        """`asked` are the names of the files that the report is about; by default all are."""
         self.run, self.found = run, found
         self.system = run.files.system
         self.selection = selection
         self.kind = kind  #: the only kind that files may be of
-        self.asked = asked
-        #: files around those that are asked about: others may refer to them, but only findings in
-        #: `asked` are reported
+        #: the names of the files that the report is about, unless it is about all
+        self.asked: Collection[str] = ()
+        #: files around those: others may refer to them, but only findings in `asked` are reported
         self.context: set[str] = set()
         self.order: Mapping[str, int] = {}  #: of a walk over everything, by absolute path
         self.files: dict[str, Summary] = {}
@@ -343,16 +337,12 @@ class Gathering:
                 files.append(FileReport(project.file or project.root, SETTINGS, not _fails(judged)))
                 for each in judged:
                     findings.setdefault(each.identity(), each)
-        diagnostics = list({**findings, **self._findings}.values())
-        if diagnostics:
-            from equipage.loading.findings import merge_duplicates
-
-            diagnostics = merge_duplicates(diagnostics)
+        findings |= self._findings
         # Files with errors of which none is reported, because settings or a baseline ignore them.
         hidden = sorted(({*self.files} - self.context) & self._failed - self._reported)
         return Report(
             tuple(sorted(files, key=lambda each: each.path)),
-            tuple(diagnostics),
+            tuple(sorted(findings.values(), key=Diagnostic.sort_key)),
             tuple(hidden),
             left_out=tuple(self.found.left_out),
         )
