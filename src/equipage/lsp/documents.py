@@ -3,7 +3,8 @@
 After each edit, the workspace is that of before, with what the edit may concern loaded anew:
 `check` answers for one open text within milliseconds. A `Survey` looks at the disk, too, and at all
 files; it runs on a snapshot, so that another thread can do it, and what it loaded is taken over.
-Both ways end in the report of a check, so that an editor shows what `equipage check` prints.
+Both ways end in the report of a check, so that an editor shows what `equipage check` prints, and
+what it would print about an open file that git ignores.
 """
 
 from __future__ import annotations
@@ -199,7 +200,7 @@ class Workspace:
 
     def users_of(self, path: str) -> list[str]:
         """The files whose loads looked at a file; what may be a part of another comes last."""
-        parts = {each.path for each in self.known_summaries() if each.guessed}
+        parts = {each.path for each in self.known_summaries() if each.yields}
         users = (each.path for each in self.now.readers_of(path))
         return sorted(users, key=lambda user: (user in parts, user))
 

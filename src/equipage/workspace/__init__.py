@@ -32,7 +32,7 @@ from equipage.workspace.load import (
     FileLoad,
     Summarise,
     Summary,
-    drop_overruled_guesses,
+    drop_overruled_loads,
     identity_of,
     load_chunk,
     load_file,
@@ -123,11 +123,11 @@ class Workspace:
         """The load of each file, as a whole; the files share what they read and parse.
 
         A file below a folder that is not recognised is left out; one that the caller named is not.
-        So is a file of a guessed kind that another load reads as its own. With `every_path`, files
+        So is a file that another load reads as its own and knows better. With `every_path`, files
         that a tool reads and equipage does not are given, too, and each path by which a tool finds
         a file.
         """
-        return drop_overruled_guesses(list(self._all_loads(every_path=every_path)), self.system)
+        return drop_overruled_loads(list(self._all_loads(every_path=every_path)), self.system)
 
     def _all_loads(self, *, every_path: bool) -> Iterator[FileLoad]:
         said = {codes.INTERNAL_ERROR, codes.CHECK_ENDED, codes.LINK_OUTSIDE}

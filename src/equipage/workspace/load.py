@@ -35,8 +35,8 @@ class FileLoad(msgspec.Struct, frozen=True):
     path: str
     outcome: Outcome | None = None
     problem: Diagnostic | None = None
-    guessed: bool = False  #: whether another load that reads the file knows better what it is
-    unsure: str | None = None  #: why the file was taken for its kind, if that is a guess
+    yields: bool = False  #: whether another load that reads the file knows better what it is
+    doubt: str | None = None  #: why the file was taken for its kind, if that is a guess
     unread: str | None = None  #: what a file is that belongs to a tool and is not read
     record: Record | None = None  #: what was looked at, if that is recorded
 
@@ -109,11 +109,11 @@ class _Loading:
         # Only where nothing was read, it matters what is there instead of a file.
         if not outcome.sources and is_walked and (instead := self.no_file(found)) is not None:
             return instead
-        unsure = None if found.sure else found.why
+        doubt = None if found.sure else found.why
         # A file below a folder may be a part of another one of a format of one's own.
         is_part = found.is_part or (isinstance(self.kind, Format) and not file.named)
-        is_guess = found.by == "header" or is_part
-        return FileLoad(path, outcome, guessed=is_guess, unsure=unsure)
+        yields = found.by == "header" or is_part
+        return FileLoad(path, outcome, yields=yields, doubt=doubt)
 
     def belongs_together(self, folder: str, root: str) -> bool:
         """Whether a folder is part of a project, or the project a part of the folder."""
@@ -201,9 +201,9 @@ def identity_of(load: FileLoad, outcome: Outcome) -> Hashable:
     return source if source is not None else system.real(load.path)
 
 
-def drop_overruled_guesses(loads: list[FileLoad], system: System) -> list[FileLoad]:
-    """The files without those whose kind was a guess and which another load reads as its own."""
-    if not any(each.guessed for each in loads):
+def drop_overruled_loads(loads: list[FileLoad], system: System) -> list[FileLoad]:
+    """The loads without those of files that another load reads as its own and knows better."""
+    if not any(each.yields for each in loads):
         return loads
     # By the real path: a load reads through links, and names files by what they lead to.
     used = {
@@ -213,7 +213,7 @@ def drop_overruled_guesses(loads: list[FileLoad], system: System) -> list[FileLo
         for source in each.outcome.sources
         if source.filename is not None and source.filename != system.real(each.path)
     }
-    return [each for each in loads if not (each.guessed and system.real(each.path) in used)]
+    return [each for each in loads if not (each.yields and system.real(each.path) in used)]
 
 
 # What is kept of each file. Trees, documents and texts of files without findings are let go after a
@@ -238,8 +238,8 @@ class Summary(msgspec.Struct, frozen=True):
     key: Hashable = None  #: what it shares with those that set rules see together with it
     offer: Offer | None = None  #: how others may refer to it
     refers: bool = False  #: whether it refers to others
-    guessed: bool = False  #: whether another load that reads the file knows better what it is
-    unsure: str | None = None  #: why the file was taken for its kind, if that is a guess
+    yields: bool = False  #: whether another load that reads the file knows better what it is
+    doubt: str | None = None  #: why the file was taken for its kind, if that is a guess
     layered: bool = False  #: whether it may be merged with others, see `Layering.stacks`
     waiting: tuple[PendingIgnore, ...] = ()  #: comments about findings in several files
 
@@ -305,12 +305,12 @@ def _summary_of_outcome(
         diagnostics=findings,
         reads=tuple(each.name for each in outcome.sources[1:] if each.name != name),
         real=identity_of(load, outcome),
-        ok=outcome.ok or load.unsure is not None,
+        ok=outcome.ok or load.doubt is not None,
         key=outcome.set_key() if together.set_rules else None,
         offer=outcome.offer(),
         refers=refers is not None and refers(outcome),
-        guessed=load.guessed,
-        unsure=load.unsure,
+        yields=load.yields,
+        doubt=load.doubt,
         layered=kind.layering.stacks is not None,
         waiting=outcome.waiting,
     )
@@ -352,8 +352,8 @@ def _summary_of_problem(load: FileLoad, system: System, *, named: bool) -> Summa
         return None
     name = system.name_of(load.path)
     if problem.code in (codes.LINK_OUTSIDE, *NOT_CHECKED):
-        guessed = problem.code != codes.LINK_OUTSIDE  # a load that reads the file knows better
-        return Summary(load.path, name, None, ok=True, diagnostics=(problem,), guessed=guessed)
+        yields = problem.code != codes.LINK_OUTSIDE  # a load that reads the file knows better
+        return Summary(load.path, name, None, ok=True, diagnostics=(problem,), yields=yields)
     if named or problem.code in _WORTH_SAYING:
         return Summary(load.path, name, None, ok=False, diagnostics=(problem,))
     if problem.code == codes.FILE_UNREADABLE:

@@ -225,7 +225,7 @@ class Gathering:
         if summary is None:
             return
         is_unrecognised = any(each.code == codes.UNRECOGNISED for each in summary.diagnostics)
-        if summary.guessed or is_unrecognised:
+        if summary.yields or is_unrecognised:
             self._waiting.append(summary)
         else:
             self._count(summary)
@@ -279,7 +279,7 @@ class Gathering:
         if not diagnostics:
             return
         summary = self.files.get(name)
-        if summary is not None and summary.unsure is not None:
+        if summary is not None and summary.doubt is not None:
             diagnostics = [_soften_guess(each, summary) for each in diagnostics]
         if summary is not None and self._is_fixture(path, summary):
             diagnostics = [_soften_fixture(each) for each in diagnostics]
@@ -296,7 +296,7 @@ class Gathering:
         """Whether a file of another tool, or a guess, is material of a test, and was not asked for
         itself."""
         is_ours = summary.kind is not None and not is_convention(summary.kind)
-        if summary.kind is None or (is_ours and summary.unsure is None):
+        if summary.kind is None or (is_ours and summary.doubt is None):
             return False
         return is_fixture(path, self.system, self.run.request.folders)
 
@@ -364,7 +364,7 @@ def _soften_guess(each: Diagnostic, summary: Summary) -> Diagnostic:
     """A finding in a file that is of its kind by a guess: never an error, and it says why."""
     if each.severity != "error" or each.code == codes.INTERNAL_ERROR:
         return each
-    why = Label(None, f"checked as kind `{summary.kind}` because {summary.unsure}")
+    why = Label(None, f"checked as kind `{summary.kind}` because {summary.doubt}")
     return msgspec.structs.replace(each, severity="warning", related=(*each.related, why))
 
 
