@@ -210,7 +210,7 @@ class Run:
             found = self._caches[cls] = cls(*arguments)
         return found
 
-    def adopt(self, other: Run) -> None:
+    def inherit(self, other: Run) -> None:
         """Know what another run found out about folders, as if this one had looked at them."""
         self._caches = other._caches
         record, known = self.files.record, other.files.record

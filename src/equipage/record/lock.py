@@ -41,7 +41,7 @@ from equipage.loading.pipeline import Outcome
 from equipage.loading.project_root import SHARED_FILE
 from equipage.loading.result import CANONICAL_VERSION, canonical_json
 from equipage.loading.session import Request, Run
-from equipage.project.settings import load_settings, projects_of
+from equipage.project.settings import load_project_settings, projects_of
 from equipage.record.dependencies import (
     CodeCache,
     CodeProblem,
@@ -335,7 +335,7 @@ def _lock_unread(file: str, sort: str, root: str, run: Run) -> LockedFile | None
 def _lock_settings(run: Run, root: str) -> Iterator[LockedFile]:
     """The settings that decide which files are read, and what is forbidden."""
     for project in projects_of(run):
-        outcome = load_settings(project.root, run)
+        outcome = load_project_settings(project.root, run)
         file = "" if outcome is None else outcome.session.path
         if outcome is None or not run.files.system.is_inside(file, root):
             continue

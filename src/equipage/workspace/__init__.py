@@ -308,7 +308,7 @@ class Workspace:
         folders = self.run.files.record
         is_same = folders is not None and folders.is_current(changes)
         if is_same:
-            new.run.adopt(self.run)
+            new.run.inherit(self.run)
             new._found, new._walked_around = self._found, self._walked_around
         # A report that was interrupted may have left records of loads without a summary.
         for file, summary in [*self._summaries.items()]:
