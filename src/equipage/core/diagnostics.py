@@ -58,7 +58,7 @@ class Effect(msgspec.Struct, frozen=True):
     kind: Literal["rename", "replace", "remove", "nothing", "correct"]
     path: Path = ROOT
     value: str | int | float | bool | None = None
-    format: Literal["yaml", "json", "toml", "text"] = "text"
+    syntax: Literal["yaml", "json", "toml", "text"] = "text"
     window: tuple[int, int] = (0, 0)
     merge: bool = False  #: whether `<<` is applied
     substituted: bool = False  #: whether variables are replaced before parsing
