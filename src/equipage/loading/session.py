@@ -121,7 +121,7 @@ def _describe_option_problems(given: Mapping[str, object], kind: Format) -> str:
     )
 
 
-def request_of(
+def new_request(
     env: Mapping[str, str] | None,
     options: Mapping[str, Any],
     *,
