@@ -14,8 +14,8 @@ from collections.abc import Iterable, Iterator
 import msgspec
 
 from equipage.clients.file_grants import program_of_file
-from equipage.clients.grant_rows import split_command
 from equipage.clients.grants import Reach
+from equipage.clients.launchers import split_command
 from equipage.clients.plugins import OWNERS, all_parts
 from equipage.clients.reading import reaches_of, reading_of, unknown_keys_of
 from equipage.clients.tables.unread import (

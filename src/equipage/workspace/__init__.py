@@ -124,10 +124,11 @@ class Workspace:
 
         A file below a folder that is not recognised is left out; one that the caller named is not.
         So is a file that another load reads as its own and knows better. With `every_path`, files
-        that a tool reads and equipage does not are given, too, and each path by which a tool finds
-        a file.
+        that a tool reads and equipage does not are given, too, agents by their header that another
+        load reads, and each path by which a tool finds a file.
         """
-        return drop_overruled_loads(list(self._all_loads(every_path=every_path)), self.system)
+        loads = list(self._all_loads(every_path=every_path))
+        return drop_overruled_loads(loads, self.system, only_parts=every_path)
 
     def _all_loads(self, *, every_path: bool) -> Iterator[FileLoad]:
         said = {codes.INTERNAL_ERROR, codes.CHECK_ENDED, codes.LINK_OUTSIDE}
