@@ -498,6 +498,6 @@ def format_of(convention: Convention) -> Format:
 
 
 @cache
-def format_named(name: str) -> Format:
+def convention_format(name: str) -> Format:
     """The kind of a convention; its model is made when it is first asked for."""
     return format_of(next(each for each in CONVENTIONS if each.kind == name))

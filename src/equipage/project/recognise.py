@@ -9,9 +9,10 @@ The first of these that says something counts:
 
 What belongs to a tool and is not read (see `clients.tables.unread`) is recognised, too: by its path
 before the content is looked at, or by its content. Below a skill, only the skill itself is of a
-kind: the other files are its material. One sign of content is a guess. A guess never gives errors,
-and is overruled by another load that reads the file. Only light predicates are used, so that
-looking at a file imports no kind but its own.
+kind: the other files are its material. One sign of a header is a guess, which gives no errors. One
+sign of other content is a note below a folder, and enough for a file that a person names. What a
+header or a part says yields to another load that reads the file. Only light predicates are used, so
+that looking at a file imports no kind but its own.
 """
 
 from __future__ import annotations

@@ -40,7 +40,7 @@ from equipage.loading.pipeline import Outcome
 from equipage.loading.project_root import SHARED_FILE
 from equipage.loading.result import CANONICAL_VERSION, canonical_json
 from equipage.loading.session import Request, Run
-from equipage.project.settings import load_settings, projects_of
+from equipage.project.settings import load_project_settings, projects_of
 from equipage.record.dependencies import (
     CodeCache,
     CodeProblem,
@@ -152,12 +152,12 @@ class LockedFile(msgspec.Struct, frozen=True):
     files: tuple[tuple[str, str], ...]
     problems: tuple[str, ...] = ()  #: what could not be covered
     real: Hashable = None  #: the file itself, whatever links led to it
-    guessed: bool = False  #: whether another load that reads the file knows better what it is
+    yields: bool = False  #: whether another load that reads the file knows better what it is
     link: str | None = None  #: where it was found, if links led from there to the file
 
     def __reduce__(self) -> tuple[Any, ...]:
         packed = msgspec.msgpack.encode((self.file, self.item, self.files))
-        return _unpack_locked_file, (packed, self.problems, self.real, self.guessed, self.link)
+        return _unpack_locked_file, (packed, self.problems, self.real, self.yields, self.link)
 
 
 _decode_packed = msgspec.msgpack.Decoder(tuple[str, Item, tuple[tuple[str, str], ...]]).decode
@@ -195,7 +195,7 @@ def lock_load(found: FileLoad, root: str, run: Run) -> LockedFile | None:
     locked = lock_outcome(outcome, found.path, root, run)
     link = _name_where_found(found.path, root, run)
     return msgspec.structs.replace(
-        locked, real=real, guessed=found.guessed, link=None if link == locked.file else link
+        locked, real=real, yields=found.yields, link=None if link == locked.file else link
     )
 
 
@@ -261,7 +261,7 @@ def build_lock(
         elif each is not None:  # the process that loaded it died
             found[each.path] = _lock_unloaded(each.path, root, run)
     read = {source for each in found.values() for source in each.item.sources}
-    kept = [each for each in found.values() if not (each.guessed and each.file in read)]
+    kept = [each for each in found.values() if not (each.yields and each.file in read)]
     kept += links
     if programs:
         kept = list(_add_programs(kept, run.files.system))
@@ -328,13 +328,13 @@ def _lock_unread(file: str, sort: str, root: str, run: Run) -> LockedFile | None
             reach = dict(_lock_reaches([codex_rules.reach_of_rules(rules, name)]))
             meaning = codex_rules.digest_of_rules(rules)
             item = Item(codex_rules.KIND, meaning, what=sort, reach=reach)
-    return LockedFile(name, item, ((name, digest),), real=real, guessed=True)
+    return LockedFile(name, item, ((name, digest),), real=real, yields=True)
 
 
 def _lock_settings(run: Run, root: str) -> Iterator[LockedFile]:
     """The settings that decide which files are read, and what is forbidden."""
     for project in projects_of(run):
-        outcome = load_settings(project.root, run)
+        outcome = load_project_settings(project.root, run)
         file = "" if outcome is None else outcome.session.path
         if outcome is None or not run.files.system.is_inside(file, root):
             continue

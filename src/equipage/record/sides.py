@@ -33,11 +33,11 @@ from equipage.effect.reach import Difference, differences, reach_of_part
 from equipage.files import System, is_below
 from equipage.loading.pipeline import Outcome
 from equipage.loading.session import Run
-from equipage.project.settings import load_settings, projects_of
+from equipage.project.settings import load_project_settings, projects_of
 from equipage.record.diff import canonical_text
 from equipage.workspace import Workspace
 from equipage.workspace.find import File
-from equipage.workspace.load import FileLoad, drop_overruled_guesses, load_file
+from equipage.workspace.load import FileLoad, load_file
 
 #: What only lists other files, which are compared themselves.
 _LISTS = frozenset({"list of skills"})
@@ -86,11 +86,11 @@ def loads_of(workspace: Workspace) -> Loads:
     """What is in a workspace of one path, and the settings of the projects there."""
     (path,), run, system = workspace.paths, workspace.run, workspace.system
     is_folder = system.is_folder(path)
-    found = drop_overruled_guesses(workspace.loads(every_path=True), system, only_parts=True)
+    found = workspace.loads(every_path=True)
     loads = _sort_loads(found, path if is_folder else None, system)
     if is_folder and workspace.kind is None:
         for project in projects_of(run) if not run.request.isolated else ():
-            outcome = load_settings(project.root, run)
+            outcome = load_project_settings(project.root, run)
             if outcome is not None:
                 loads.outcomes[_name(outcome.session.path, path)] = outcome
         _add_parts(loads, path, run)
