@@ -246,7 +246,8 @@ def problems_of_wheel(name: str, names: list[str], info: str) -> Iterator[str]:
             yield f"{name}: the wheel has {each}"
     wanted = [f"{stem}/__init__.py", f"{stem}/py.typed", f"{info}licenses/LICENSE"]
     if name == "equipage":
-        wanted += ["equipage/models.pyi", "equipage/api.pyi", "equipage/core/codes.toml"]
+        made = ("models.json", "models.pyi", "api.pyi", "core/codes.toml")
+        wanted += [f"equipage/{each}" for each in made]
     for each in wanted:
         if each not in names:
             yield f"{name}: the wheel has no {each}"

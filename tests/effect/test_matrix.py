@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 
 from equipage.cli import main
-from equipage.clients.file_grants import reaches_of
+from equipage.clients.reading import MAIN_AGENT, read_folder
 from equipage.clients.tables.activities import ACTIVITIES
-from equipage.effect.reach import Column, Matrix, add_inherited, answer, matrices
+from equipage.effect.reach import Column, Matrix, answer, matrices
 from equipage.loading.session import Request
 from equipage.workspace import Workspace
 from equipage.workspace.load import drop_overruled_guesses
@@ -23,7 +23,7 @@ def matrix_of(folder: Path, files: dict[str, Any]) -> Matrix:
     workspace = Workspace([str(folder)], Request(env={}, shared=True))
     found = drop_overruled_guesses(workspace.loads(), workspace.system)
     outcomes = [each.outcome for each in found if each.outcome is not None]
-    (matrix,) = matrices(add_inherited([reach for each in outcomes for reach in reaches_of(each)]))
+    (matrix,) = matrices(read_folder(outcomes))
     return matrix
 
 
@@ -107,11 +107,11 @@ ANSWERS: list[tuple[str, dict[str, Any], tuple[str, str], str, list[str]]] = [
         ["tools"],
     ),
     (
-        "planning changes nothing",
+        "planning writes: the mode counts only in some starts, and settings beat it",
         {AGENT: claude(permissionMode="plan")},
         ("activity", "write files"),
-        "denies",
-        ["permissionMode"],
+        "allows*",
+        ["tools"],
     ),
     (
         "planning reads",
@@ -258,7 +258,8 @@ def test_answers_and_their_reasons(
     files: dict[str, Any], asked: tuple[str, str], state: str, fields: list[str], tmp_path: Path
 ) -> None:
     matrix = matrix_of(tmp_path, files)
-    said = answer(matrix.agents[0], Column(*asked))
+    (agent,) = (each for each in matrix.agents if each.sort != MAIN_AGENT)
+    said = answer(agent, Column(*asked))
     assert said is not None
     assert said.state + ("*" if said.is_default else "") == state
     assert [each.field for each in said.reasons] == fields
@@ -279,7 +280,7 @@ def test_the_columns_are_what_agents_and_settings_name(tmp_path: Path) -> None:
         *(("tool", name) for name in ("Bash", "Read", "WebFetch")),
         ("server", "s"),
     ]
-    assert [each.name for each in matrix.agents] == ["a", "b"]
+    assert [each.name for each in matrix.agents] == [MAIN_AGENT, "a", "b"]
 
 
 def test_a_matrix_has_room_for_what_is_named_most(
@@ -326,7 +327,7 @@ def test_the_command_answers_with_places(
     assert said("A").endswith("no agent or path `A`; did you mean `a`?\n")
     assert "no such file or folder" in said("b/c")
     assert "no configuration found" in said("sub")
-    (tmp_path / "sub" / ".mcp.json").write_text('{"mcpServers": {}}')
+    (tmp_path / "sub" / "CLAUDE.md").write_text("Work.")
     assert "no agents found" in said("sub")
     repository(tmp_path, {AGENT: claude()})
     assert "* by default: no file says so" in said()
@@ -385,7 +386,7 @@ def test_what_agents_of_other_clients_may_do(
     files: dict[str, Any], expected: dict[str, str], tmp_path: Path
 ) -> None:
     matrix = matrix_of(tmp_path, files)
-    (agent,) = matrix.agents
+    (agent,) = (each for each in matrix.agents if each.sort != MAIN_AGENT)
     found = {name: answer(agent, Column("activity", name)) for name in expected}
     shown = {
         name: None if each is None else f"{each.state}{'*' if each.is_default else ''}"

@@ -16,8 +16,8 @@ from typing import Any
 
 import pytest
 
-from equipage.clients.file_grants import reaches_of
-from equipage.effect.reach import Column, add_inherited, answer, matrices
+from equipage.clients.reading import read_folder
+from equipage.effect.reach import Column, answer, matrices
 from equipage.loading.session import Request
 from equipage.workspace import Workspace
 from equipage.workspace.load import drop_overruled_guesses
@@ -111,7 +111,7 @@ def test_opencode_says_the_same(tmp_path: Path) -> None:
     workspace = Workspace([str(folder)], Request(env={}, shared=True))
     found = drop_overruled_guesses(workspace.loads(), workspace.system)
     outcomes = [each.outcome for each in found if each.outcome is not None]
-    (matrix,) = matrices(add_inherited([reach for each in outcomes for reach in reaches_of(each)]))
+    (matrix,) = matrices(read_folder(outcomes))
     assert {each.name for each in matrix.agents} == set(headers)
     for agent in matrix.agents:
         ours = {tool: answer(agent, Column("tool", tool)) for tool in TOOLS}

@@ -11,11 +11,12 @@ import pytest
 import equipage
 from equipage.clients.catalogue import patterns_in
 from equipage.clients.file_grants import NOT_REACH, TABLES, reach_of_value
-from equipage.clients.grants import EVERYTHING, Reach, covers
+from equipage.clients.grants import EVERYTHING, GrantIndex, Reach, covers
+from equipage.clients.reading import add_inherited
 from equipage.clients.tables.conventions import CONVENTIONS
 from equipage.clients.tables.skills import OPEN
 from equipage.core.path import format_path
-from equipage.effect.reach import Difference, add_inherited, compare_reaches, differences
+from equipage.effect.reach import Difference, compare_reaches, differences
 from equipage.loading.format import Format
 from equipage.project.registry import format_named
 from equipage.render.effect import reach_to_dict
@@ -541,10 +542,11 @@ def test_what_a_pattern_covers(wide: str, narrow: str, sort: str, expected: bool
 
 def test_a_grant_says_which_field_says_so_or_that_nothing_does() -> None:
     [reach] = reaches("claude-agent", agent(tools=["Read", "Bash"]), "a.md")
-    bash = reach.deciding_grant("tool", "Bash(git log)")
+    index = GrantIndex(reach)
+    bash = index.deciding_grant("tool", "Bash(git log)")
     assert bash is not None
     assert (bash.file, bash.field, bash.default) == ("a.md", "tools[1]", False)
-    edit = reach.deciding_grant("tool", "Edit")
+    edit = index.deciding_grant("tool", "Edit")
     assert edit is not None
     assert (edit.effect, edit.field, edit.base) == ("denies", "tools", True)
     [everything] = reaches("claude-agent", agent())

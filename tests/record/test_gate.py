@@ -46,8 +46,11 @@ def change(text: str) -> None:
 @pytest.mark.requirement("GT-02")
 def test_nothing_is_said_when_nothing_widened() -> None:
     assert gate("-f", "markdown") == (0, "", "")
-    change(AGENT.format("Read") + "Another text.\n")
+    change(AGENT.format("Read, Grep") + "Another text.\n")
     assert gate("-f", "markdown") == (0, "", "")
+    change(AGENT.format("Read"))
+    code, out, _ = gate("-f", "markdown")
+    assert (code, out.splitlines()[0]) == (0, "### One agent may do less")
     assert "permission changed" in gate().out
 
 
@@ -127,7 +130,7 @@ def test_a_broken_file_at_the_base_does_not_blind_the_gate() -> None:
     code, out, _ = gate()
     assert code == 1
     assert "permission widened: tools[2]" in out
-    assert "cannot be judged: .claude/agents/b.md: it could not be loaded before and cannot now; it did not change" in out  # fmt: skip
+    assert "cannot be judged: .claude/agents/b.md: what Claude Code makes of it is not known; it did not change" in out  # fmt: skip
     change(AGENT.format("Read, Grep"))
     # It loads now: all that it allows is new.
     write(Path(), {".claude/agents/b.md": AGENT.format("Bash").replace("reviewer", "b")})
@@ -136,9 +139,9 @@ def test_a_broken_file_at_the_base_does_not_blind_the_gate() -> None:
     # It is still broken, in another way; or it is gone.
     write(Path(), {".claude/agents/b.md": BROKEN.replace("5", "6")})
     code, out, _ = gate("-f", "markdown")
-    assert (code, "### 1 file changed that cannot be judged" in out) == (1, True)
+    assert (code, "### 1 change that cannot be judged" in out) == (1, True)
     Path(".claude/agents/b.md").unlink()
-    assert "it could not be loaded before, and is gone" in gate().out
+    assert "what Claude Code made of it was not known, and it is gone" in gate().out
 
 
 @pytest.mark.parametrize("before", [None, '{"permissions": {"deny": ["Read(.env)"]}}'])
@@ -149,12 +152,12 @@ def test_a_file_that_is_broken_now_is_named(before: str | None) -> None:
         commit(Path.cwd())
     write(Path(), {".claude/settings.json": '{"permissions": {"deny": "Read(.env)"}}'})
     code, out, _ = gate("-f", "markdown")
-    reason = "it is new and cannot be loaded" if before is None else "it cannot be loaded any more"
+    reason = "it has errors, for which Claude Code drops it; another version may read it"
     assert code == 1
     assert f"- `.claude/settings.json`: `{reason}`" in out
     found = json.loads(gate("--json").out)
     assert found["unjudged"] == [
-        {"file": ".claude/settings.json", "reason": reason, "changed": True}
+        {"file": ".claude/settings.json", "line": None, "reason": reason, "changed": True}
     ]
     assert gate("--author", "lead").code == 0
 

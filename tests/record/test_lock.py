@@ -144,7 +144,7 @@ def test_comments_and_order_change_a_source_but_no_meaning(file: str, text: str)
         (".claude/skills/notes/scripts/a.py", "print(2)\n", "meaning changed: .claude/skills/notes/SKILL.md: scripts/a.py changed"),
         (".claude/skills/notes/scripts/b.py", "", "meaning changed: .claude/skills/notes/SKILL.md: scripts/b.py added"),
         ("hooks/guard.sh", "exit 1\n", "meaning changed: .claude/settings.json: hooks/guard.sh changed"),
-        (".mcp.json", '{"mcpServers": {"a": 5}}', "meaning changed: .mcp.json: it cannot be loaded any more"),
+        (".mcp.json", '{"mcpServers": {"a": 5}}', "meaning changed: .mcp.json: it means something else"),
         (".claude/agents/new.md", AGENT.replace("reviewer", "new"), "reach widened: .claude/agents/new.md: agent new (new)"),
     ],
 )  # fmt: skip

@@ -218,7 +218,7 @@ def test_findings_say_where_what_and_how(examples: str) -> None:
 def test_a_cell_names_the_field_that_decides_it(examples: str) -> None:
     data = Reader(examples).data
     matrix = next(each for each in data["matrices"] if each["program"] == "Claude Code")
-    agent = matrix["agents"][0]
+    agent = next(each for each in matrix["agents"] if each["name"] == "reviewer")
 
     def cell(sort: str, name: str) -> tuple[str, list[Any]]:
         column = matrix["columns"].index([sort, name])

@@ -67,8 +67,8 @@ def problem(written: str) -> Irregularity:
         pytest.param("a: |\n  \tb\n  c\n", {"a": "\tb\nc\n"}, id="a text that starts with a tab"),
         pytest.param("- |-\n \tb\n- x: | # c\n\n   \tb", ["\tb", {"x": "\n\tb"}], id="in a list"),
         pytest.param(
-            "a: [127.0.0.1, ::1, :b, {c: ::2, :d: 1}]",
-            {"a": ["127.0.0.1", "::1", ":b", {"c": "::2", ":d": 1}]},
+            "a: [127.0.0.1, ::1, :b, :>, {c: ::2, :d: 1, e: :@f}]",
+            {"a": ["127.0.0.1", "::1", ":b", ":>", {"c": "::2", ":d": 1, "e": ":@f"}]},
             id="colons",
         ),
         pytest.param("[?a, {?b: ?c}]", ["?a", {"?b": "?c"}], id="question marks"),

@@ -250,7 +250,7 @@ class Workspace:
         if (path := self._some()) is not None:
             target = self.rng.choice([path, path.parent])
             if target != self.root:
-                target.chmod(self.rng.choice([0o644, 0o755, 0o700, 0o500]))
+                target.chmod(self.rng.choice([0o644, 0o755, 0o777, 0o700, 0o500]))
 
     # What a look at a file or folder could miss.
 
@@ -357,14 +357,14 @@ class Workspace:
         (folder / ".gitignore").write_text(self.rng.choice(_IGNORES))
 
     def _link(self) -> None:
-        """A link to a file, to a folder, to nothing, to itself, or out of the project."""
+        """A link to a file, to a folder, to nothing, to itself, or out of the project, and back."""
         place, _ = self.rng.choice(_PLACES)
         path = self.root / place.format(self.rng.choice(_NAMES), "b")
         if self.rng.random() < 0.3:
             path = path.parent
         path.parent.mkdir(parents=True, exist_ok=True)
         target = self.rng.choice(
-            [self._some(), path, "nowhere", self.root.parent / "outside", ".."]
+            [self._some(), path, "nowhere", self.root.parent / "outside", "..", self._way_back()]
         )
         if path == self.root or target is None:
             return
@@ -373,6 +373,15 @@ class Workspace:
         elif path.is_dir():
             shutil.rmtree(path)
         path.symlink_to(target)
+
+    def _way_back(self) -> Path | None:
+        """A link beside the project that leads to something in it."""
+        if (target := self._some()) is None:
+            return None
+        back = self.root.parent / "back"
+        back.unlink(missing_ok=True)
+        back.symlink_to(target)
+        return back
 
     def _folder(self) -> None:
         """Move a folder away, or back: everything in it comes or goes at once.

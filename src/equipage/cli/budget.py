@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import argparse
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import msgspec
 
@@ -24,9 +25,6 @@ from equipage.core.text import visible
 from equipage.effect.budget import Measure, budget_of
 from equipage.render.text import Style, table
 from equipage.workspace.load import drop_overruled_guesses
-
-if TYPE_CHECKING:
-    import argparse
 
 _HEAD = ("CLIENT", "FOLDER", "WHAT", "USED", "LIMIT", "SHARE", "BEYOND THE LIMIT")
 #: How many parts of a measure are listed.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import os
 import sys
 import time
@@ -44,8 +45,6 @@ from equipage.workspace import Workspace
 from equipage.workspace.report import SETTINGS, FileReport, Report
 
 if TYPE_CHECKING:  # the modules that fix and watch are imported when they are asked for
-    import argparse
-
     from equipage.cli.fix import FixResult
     from equipage.record.baseline import BaselineFile
     from equipage.workspace.watch import WatchUpdate
@@ -358,13 +357,13 @@ def _write(
         return
     if options.quiet:
         report = msgspec.structs.replace(report, diagnostics=report.errors)
-    for piece in _render_document(report, options.output_format, fixed):
+    for piece in render_document(report, options.output_format, fixed):
         output.write_data(piece)
     if options.statistics:
         output.note(*statistics(report).splitlines())
 
 
-def _render_document(report: Report, name: str, fixed: FixResult | None) -> Iterable[str]:
+def render_document(report: Report, name: str, fixed: FixResult | None = None) -> Iterable[str]:
     """The report as a document for programs."""
     if name == "json":
         from equipage.render import json

@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import ExitStack
 from typing import TYPE_CHECKING, Any
 
 import msgspec
+from msgspec.structs import replace
 
 from equipage.cli import FOUND, OK, USAGE
 from equipage.cli.arguments import (
@@ -23,24 +24,28 @@ from equipage.cli.arguments import (
     add_output_option,
     add_show_env,
 )
+from equipage.cli.check import render_document
 from equipage.cli.output import Output
 from equipage.cli.request import request_of
-from equipage.clients.file_grants import reaches_of
-from equipage.core.diagnostics import UsageError
+from equipage.clients.reading import reaches_of, reading_of
+from equipage.core import codes
+from equipage.core.diagnostics import Diagnostic, Shown, UsageError
 from equipage.core.path import Path, format_path
+from equipage.core.source import Span
 from equipage.core.text import visible, visible_at_line_start
-from equipage.effect.reach import Difference, differences
+from equipage.effect.reach import Difference, Step, differences
 from equipage.files import System
 from equipage.files.git import NoRevision, Revision, is_revision
-from equipage.loading.pipeline import Outcome
+from equipage.loading.pipeline import Outcome, place_without_outcome
 from equipage.loading.result import Loaded, Paths
 from equipage.loading.session import Request
-from equipage.project.settings import project_of
+from equipage.project.settings import project_of, projects_of, use_projects
 from equipage.record.diff import MEANINGS, Change, compare
 from equipage.record.sides import Loads, Unjudged, find_unjudged, loads_of, rule_changes
-from equipage.render.effect import lines_of_reach, reach_to_dict, render_markdown
+from equipage.render.effect import VERBS, lines_of_reach, reach_to_dict, render_markdown
 from equipage.render.text import Style, change_lines
 from equipage.workspace import Workspace
+from equipage.workspace.report import Report
 
 if TYPE_CHECKING:
     import argparse
@@ -101,6 +106,15 @@ class FileDiff(msgspec.Struct, frozen=True):
             return None, None
         return _place(self.before, change.was)
 
+    def place_of_step(self, step: Step) -> Span | None:
+        """Where it is written now what makes a step, or the nearest that is around what is gone."""
+        grant, span = step.grant, None
+        path = () if grant is None else grant.path
+        while self.after is not None and span is None and path:
+            span = Paths(self.after).places([path])[path].span
+            path = path[:-1]
+        return span
+
     def _loaded_side(self, change: Change) -> Loaded[Any]:
         loaded = self.before if change.how == "removed" or self.after is None else self.after
         assert loaded is not None
@@ -157,7 +171,9 @@ def declare(parser: Parser) -> None:
     )
     add_loading_options(parser, layers=False)
     add_format_option(
-        parser, (*FORMATS, "markdown"), note="; markdown is a comment on what became wider"
+        parser,
+        (*FORMATS, "markdown", "github", "sarif"),
+        note="; markdown is a comment on a pull request, github annotates the lines that widened",
     )
     add_output_option(parser)
     add_show_env(parser)
@@ -204,7 +220,14 @@ def _resolve_side(written: str, other: str, stack: ExitStack, disk: System) -> S
 def _run(
     before: Side, after: Side, request: Request, options: argparse.Namespace, output: Output
 ) -> int:
-    old, new = (_load_side(each, request, options, output) for each in (before, after))
+    spaces = [
+        Workspace([each.path], replace(request, system=each.system), kind=options.kind)
+        for each in (before, after)
+    ]
+    old = _load_side(before, spaces[0], output)
+    # A change does not choose by which settings it is judged.
+    use_projects(projects_of(spaces[0].run), spaces[1].run)
+    new = _load_side(after, spaces[1], output)
     failed = any(each.severity == "error" for each in (*old.errors, *new.errors))
     if not (old.outcomes or new.outcomes or old.unread or new.unread or failed):
         raise UsageError(f"no configuration found in {before.label} and {after.label}")
@@ -220,6 +243,10 @@ def _run(
     output.code = _exit_code(before, diffs, unknown, options, output, failed=failed)
     if options.output_format == "json":
         output.write_json(_to_dict(before, after, diffs, unknown, failed=failed))
+    elif options.output_format in ("github", "sarif"):
+        findings = Report((), tuple(_findings(diffs, unknown)))
+        for piece in render_document(findings, options.output_format):
+            output.write_data(piece)
     elif options.output_format == "markdown":
         output.write_data(
             render_markdown(
@@ -231,8 +258,28 @@ def _run(
     return output.code
 
 
+def _findings(diffs: Iterable[FileDiff], unknown: Iterable[Unjudged]) -> Iterator[Diagnostic]:
+    """What became wider, and what is not known, as findings at the lines that did it."""
+    for diff in diffs:
+        for each in diff.reach:
+            subject = Shown(f"{each.reach.sort} `{each.reach.name}`")
+            for step in each.widening_steps:
+                fact = codes.REACH_WIDENED.at(
+                    span=diff.place_of_step(step),
+                    subject=subject,
+                    thing=Shown(f"{step.sort} `{step.name}`"),
+                    before=VERBS[step.before],
+                    after=VERBS[step.after],
+                )
+                yield place_without_outcome(fact, diff.name)
+    for each in unknown:
+        if each.counts:
+            fact = codes.REACH_UNKNOWN.at(span=each.span, reason=Shown(each.reason))
+            yield place_without_outcome(fact, each.file)
+
+
 def _fill_file_name(each: Unjudged, single: str) -> Unjudged:
-    return each if each.file else msgspec.structs.replace(each, file=single)
+    return each if each.file else replace(each, file=single)
 
 
 def _exit_code(
@@ -246,7 +293,7 @@ def _exit_code(
 ) -> int:
     """Return the exit code. For `widened`, a changed file that does not load counts as wider."""
     if options.fail_on != "widened":
-        return USAGE if failed else FOUND if diffs else OK
+        return USAGE if failed else FOUND if diffs or any(each.counts for each in unknown) else OK
     if not any(diff.widens for diff in diffs) and not any(each.counts for each in unknown):
         return OK
     if _may_widen(before, options.author):
@@ -272,10 +319,9 @@ def _differences_widest_first(diffs: list[FileDiff]) -> list[Difference]:
     return sorted(found, key=lambda each: (-each.far, each.reach.file))
 
 
-def _load_side(side: Side, request: Request, options: argparse.Namespace, output: Output) -> Loads:
+def _load_side(side: Side, workspace: Workspace, output: Output) -> Loads:
     """The loads of a side by their path in its folder; prints what is wrong with them."""
-    request = msgspec.structs.replace(request, system=side.system)
-    found = loads_of(Workspace([side.path], request, kind=options.kind))
+    found = loads_of(workspace)
     # Without its errors, a file that does not load would look like one that was removed.
     if problems := found.errors:
         failed = any(each.severity == "error" for each in problems)
@@ -289,27 +335,31 @@ def _compare_files(
     old: dict[str, Outcome], new: dict[str, Outcome], single: str, *, show_env: bool
 ) -> Iterator[FileDiff]:
     for name in sorted({*old, *new}):
-        before = old[name].loaded_or_none() if name in old else None
-        after = new[name].loaded_or_none() if name in new else None
-        if name in new and after is None:
-            continue  # its errors were printed
-        kind = (new.get(name) or old[name]).kind
-        if name in old and before is None:
-            # What it meant is not known. What it allows now counts as new: see `find_unjudged`.
-            reach = differences((), reaches_of(new[name], file=name or single)) if after else []
-            if reach:
-                yield FileDiff(name or single, kind.name, (), before, after, tuple(reach))
-            continue
+        shown, before, after = name or single, old.get(name), new.get(name)
+        was, now = (None if each is None else reading_of(each) for each in (before, after))
+        if now is not None and now.unknown:
+            continue  # `find_unjudged` says so
+        # What is known only now counts as new.
+        known = None if was is not None and was.unknown else before
+        reach = differences(
+            *(() if each is None else reaches_of(each, file=shown) for each in (known, after))
+        )
         # What exists on one side only is compared with an empty configuration.
-        values = [
-            each.to_dict(show_env=show_env) if each is not None else {} for each in (before, after)
-        ]
-        shown = name or single
-        sides = (reaches_of(each[name], file=shown) if name in each else () for each in (old, new))
-        reach = differences(*sides)
-        changes = compare(values[0], values[1], kind.presentation.sensitive, reach)
+        values = [_value_as_read(each, show_env=show_env) for each in (known, after)]
+        kind = next(each for each in (after, before) if each is not None).kind
+        changes = compare(*values, kind.presentation.sensitive, reach)
         if changes or reach:
-            yield FileDiff(shown, kind.name, tuple(changes), before, after, tuple(reach))
+            sides = (None if each is None else Loaded(each) for each in (before, after))
+            yield FileDiff(shown, kind.name, tuple(changes), *sides, tuple(reach))
+
+
+def _value_as_read(outcome: Outcome | None, *, show_env: bool) -> Any:
+    """What is left of a file, as its client reads it."""
+    loaded = None if outcome is None else outcome.loaded_or_none()
+    if outcome is None or loaded is not None:
+        return {} if loaded is None else loaded.to_dict(show_env=show_env)
+    reading = reading_of(outcome)
+    return {} if reading.is_dropped else reading.value
 
 
 def _compare_rules(old: Loads, new: Loads) -> Iterator[FileDiff]:
@@ -322,15 +372,8 @@ def _compare_rules(old: Loads, new: Loads) -> Iterator[FileDiff]:
 
 
 def _lines(diffs: list[FileDiff], unknown: list[Unjudged], style: Style) -> Iterator[str]:
-    for each in unknown:
-        painted = style.paint("warning" if each.counts else "place", "cannot be judged")
-        yield f"{painted}: {visible(each.file)}: {visible(each.reason)}"
-    if unknown and diffs:
-        yield ""
-    if not diffs:
-        if not unknown:
-            yield "no difference in meaning"
-        return
+    if not diffs and not unknown:
+        yield "no difference in meaning"
     for diff in diffs:
         status = "" if diff.status == "changed" else f" ({diff.status})"
         yield style.paint("bold", visible_at_line_start(diff.name)) + status
@@ -344,7 +387,13 @@ def _lines(diffs: list[FileDiff], unknown: list[Unjudged], style: Style) -> Iter
     found = Counter(change.word for diff in diffs for change in diff.changes)
     counts = ", ".join(f"{found[each]} × {each}" for each in _SUMMARY_ORDER if found[each])
     files = "1 file differs" if len(diffs) == 1 else f"{len(diffs)} files differ"
-    yield f"{files}: {counts}" if counts else files
+    if diffs:
+        yield f"{files}: {counts}" if counts else files
+    if diffs and unknown:
+        yield ""
+    for each in unknown:
+        painted = style.paint("warning" if each.counts else "place", "cannot be judged")
+        yield f"{painted}: {visible(each.file)}: {visible(each.reason)}"
 
 
 def _change_lines(diff: FileDiff, change: Change, style: Style) -> Iterator[str]:
@@ -373,21 +422,31 @@ def _to_dict(
         "widened": any(diff.widens for diff in diffs),
         "complete": not failed,
         "unjudged": [
-            {"file": each.file, "reason": each.reason, "changed": each.counts} for each in unknown
+            {
+                "file": each.file,
+                "line": None if each.span is None else each.span.line,
+                "reason": each.reason,
+                "changed": each.counts,
+            }
+            for each in unknown
         ],
         "files": [
             {
                 "path": diff.name,
                 "kind": diff.kind,
                 "status": diff.status,
-                "digest_a": diff.before.digest if diff.before is not None else None,
-                "digest_b": diff.after.digest if diff.after is not None else None,
+                "digest_a": _digest_of(diff.before),
+                "digest_b": _digest_of(diff.after),
                 "changes": [_change_to_dict(diff, change) for change in diff.changes],
                 "reach": [reach_to_dict(each) for each in diff.reach],
             }
             for diff in diffs
         ],
     }
+
+
+def _digest_of(loaded: Loaded[Any] | None) -> str | None:
+    return None if loaded is None or loaded.config is None else loaded.digest
 
 
 def _change_to_dict(diff: FileDiff, change: Change) -> dict[str, Any]:

@@ -7,13 +7,13 @@ else it asks nothing.
 
 from __future__ import annotations
 
+import argparse
 import json
 import os
 import re
 import sys
 from collections import Counter
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 import msgspec
 
@@ -30,9 +30,6 @@ from equipage.project.registry import format_named, known_kinds
 from equipage.project.settings import project_of
 from equipage.workspace import Workspace
 from equipage.workspace.report import Report
-
-if TYPE_CHECKING:
-    import argparse
 
 #: The kinds of files that editors check by a JSON Schema, and the setting that names it.
 _EDITOR_SETTINGS = {".yaml": "yaml.schemas", ".yml": "yaml.schemas", ".json": "json.schemas"}

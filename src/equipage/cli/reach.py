@@ -16,25 +16,34 @@ from equipage.cli.arguments import (
 )
 from equipage.cli.output import Output
 from equipage.cli.request import NOTHING_FOUND, workspace_of
-from equipage.clients.file_grants import reaches_of
 from equipage.clients.grants import Grant, Reach
+from equipage.clients.reading import read_folder, reading_of
 from equipage.clients.tables.activities import ACTIVITIES
 from equipage.core.diagnostics import UsageError
 from equipage.core.text import nearest, visible
-from equipage.effect.reach import Answer, Column, Matrix, add_inherited, answer, matrices
+from equipage.effect.reach import Answer, Column, Matrix, answer, matrices
+from equipage.files import System
 from equipage.render.page import Places, places_of
 from equipage.render.text import Style, table
-from equipage.workspace.load import drop_overruled_guesses
+from equipage.workspace.load import FileLoad, drop_overruled_guesses
 
 if TYPE_CHECKING:
     import argparse
 
-_WORDS = {"allows": "yes", "partly": "partly", "asks": "asks", "denies": "no", "unknown": "?"}
-_ROLES = {"allows": "warning", "partly": "warning", "asks": "note", "denies": "help"}
+_WORDS = {"allows": "yes", "partly": "partly", "asks": "asks", "denies": "no", "unknown": "unknown"}
+_ROLES = {
+    "allows": "warning",
+    "unknown": "warning",
+    "partly": "warning",
+    "asks": "note",
+    "denies": "help",
+}
 #: What the table calls the activities.
 _COLUMN_NAMES = dict(zip(ACTIVITIES, ("READS", "WRITES", "RUNS", "NETWORK", "AGENTS"), strict=True))
 #: How many servers a row of the table names.
 _MAX_SERVERS_NAMED = 4
+#: How many files with errors a note names.
+_MAX_FILES_NAMED = 5
 _DEFAULTS_NOTE = "* by default: no file says so"
 
 AgentRow = tuple[Matrix, Reach, tuple[Answer | None, ...]]
@@ -70,7 +79,7 @@ def run(options: argparse.Namespace, output: Output) -> int:
     workspace = workspace_of(options, paths)
     found = drop_overruled_guesses(workspace.loads(), workspace.system)
     outcomes = [each.outcome for each in found if each.outcome is not None]
-    reaches = add_inherited([reach for each in outcomes for reach in reaches_of(each)])
+    reaches = read_folder(outcomes)
     agents: list[AgentRow] = [
         (matrix, agent, answers)
         for matrix in matrices(reaches)
@@ -96,7 +105,29 @@ def run(options: argparse.Namespace, output: Output) -> int:
         _write_table(chosen, output)
     if not agents:
         output.note("equipage: no agents found; name a file or a folder that contains some")
+    _note_unknown(found, workspace.system, output)
     return OK
+
+
+def _note_unknown(found: Sequence[FileLoad], system: System, output: Output) -> None:
+    """Say which files do not count as they are written, and last of which that is not known."""
+    otherwise, unknown = [], []
+    for each in found:
+        name = system.name_of(each.path)
+        errors = [problem.message for problem in each.diagnostics if problem.severity == "error"]
+        if errors and each.outcome is not None and not reading_of(each.outcome).unknown:
+            otherwise.append(name)
+        elif errors:
+            unknown.append(f"equipage: unknown: assume everything: {name}: {errors[0]}")
+    if otherwise:
+        names = " ".join(otherwise[:_MAX_FILES_NAMED])
+        more = len(otherwise) - _MAX_FILES_NAMED
+        output.note(
+            f"equipage: with errors, read as its client reads it: {names}"
+            + (f" and {more} more" if more > 0 else "")
+        )
+    for line in unknown:
+        output.note(line)
 
 
 def _split_agent_and_paths(words: Sequence[str]) -> tuple[str | None, list[str]]:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import argparse
 import re
 import textwrap
 from collections.abc import Iterable, Iterator
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from equipage.cli import OK
 from equipage.cli.arguments import FORMATS, Parser, add_format_option, add_output_option
@@ -18,9 +19,6 @@ from equipage.loading.model import MISMATCHES, Shape
 from equipage.loading.type_words import title
 from equipage.project.registry import built_in_kinds, codes_for, format_named
 from equipage.render.text import Style, table
-
-if TYPE_CHECKING:
-    import argparse
 
 #: A value in a template, or a doubled brace, which means a single one.
 _FIELD = re.compile(r"\{\{|\}\}|\{(\w+)\}")

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import argparse
 import os
-from typing import TYPE_CHECKING
 
 from equipage.cli import USAGE
 from equipage.cli.arguments import (
@@ -19,9 +19,6 @@ from equipage.cli.request import request_of
 from equipage.cli.wings import SERVED, find_command, require_command
 from equipage.core.diagnostics import LoadError, UsageError
 from equipage.project.settings import kind_in_project
-
-if TYPE_CHECKING:
-    import argparse
 
 #: Kinds that are served as tools and skills.
 _TOOL_KINDS = {"toolpack", "skill"}

@@ -6,6 +6,7 @@ distributions of its own, whose commands are looked up only for a word that is n
 
 from __future__ import annotations
 
+import argparse
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -13,7 +14,6 @@ import equipage
 from equipage.cli.arguments import Parser
 
 if TYPE_CHECKING:
-    import argparse
     from importlib.metadata import EntryPoint
 
     from equipage.cli.output import Output

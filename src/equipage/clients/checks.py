@@ -608,6 +608,17 @@ def place_is_read(convention: Convention, _config: Any, session: Session) -> Ite
         yield codes.PLACE_NOT_READ.at(span=span, tool=convention.tool, reason=convention.unread)
 
 
+def workflow_is_compiled(_convention: Convention, config: Any, session: Session) -> Iterator[Fact]:
+    """A workflow of GitHub with `on` has its compiled form beside it, `name.lock.yml`, which GitHub
+    runs; without `on`, others import it."""
+    if not isinstance(config, dict) or config.get("on") is None:
+        return
+    folder, file = os.path.split(session.path)
+    lock = file.removesuffix(".md") + ".lock.yml"
+    if os.path.basename(folder) == "workflows" and not session.files.exists(f"{folder}/{lock}"):
+        yield codes.WORKFLOW_NOT_COMPILED.at(("on",), part="key", lock=Shown(lock))
+
+
 RULES = (
     place_is_read,
     required_fields_are_there,

@@ -36,7 +36,6 @@ from equipage.clients.tables.conventions import CONVENTIONS
 from equipage.core.path import ROOT, Path, get, walk
 from equipage.formats.defect.settings import DEFAULT_SANDBOX, SANDBOXES
 from equipage.loading.format import Format, Sensitive
-from equipage.loading.pipeline import Outcome
 
 #: Findings about the policy of a project.
 _POLICY_CODES = ("policy-forbids", "policy-not-pinned")
@@ -157,21 +156,6 @@ def value_with_defaults(kind: str, value: Any) -> Any:
     return value
 
 
-def reaches_of(outcome: Outcome, *, file: str | None = None) -> tuple[Reach, ...]:
-    """The reach of everything that a loaded file describes; empty if it has errors.
-
-    `file` is the name that people are shown, by default that of the source.
-    """
-    loaded = outcome.loaded_or_none()
-    if loaded is None:
-        return ()
-    shown = outcome.kind.presentation
-    if shown.ignored is not None and shown.ignored(outcome):
-        return ()
-    name = outcome.sources[0].name if file is None else file
-    return reach_of_value(outcome.kind, loaded.to_dict(show_env=False), name)
-
-
 def reach_of_value(
     kind: Format, plain: Any, file: str, *, usual_modes: bool = True
 ) -> tuple[Reach, ...]:
@@ -187,7 +171,11 @@ def reach_of_value(
         grants = tuple(each for each in guessed if usual_modes or not _is_usual_mode(each))
         return (
             Reach(
-                *_name_and_sort(kind, plain, file), kind.name, _program(kind, file), file, grants
+                *name_and_sort(kind, plain, file),
+                kind.name,
+                program_of_file(kind, file),
+                file,
+                grants,
             ),
         )
     plain = value_with_defaults(kind.name, plain)
@@ -241,11 +229,11 @@ def _reaches_of_subject(
 ) -> Iterator[Reach]:
     if not subject.at:
         grants = place_grants(_grants_of_plan(plan, plain), ROOT, file, usual_modes=usual_modes)
-        name, listed = _name_and_sort(kind, plain, file)
+        name, listed = name_and_sort(kind, plain, file)
         sort = subject.sort or listed
         # A list of servers has no name; that of the first server would change with the list.
         name = posixpath.basename(file) if sort == "servers" else name
-        program, precedence = _program(kind, file), subject.precedence
+        program, precedence = program_of_file(kind, file), subject.precedence
         yield Reach(name, sort, kind.name, program, file, grants, precedence=precedence)
         return
     for path, value in _entries_at(plain, subject.at):
@@ -259,7 +247,7 @@ def _reaches_of_subject(
             name or str(path[-1]),
             subject.sort,
             kind.name,
-            _program(kind, file),
+            program_of_file(kind, file),
             file,
             grants,
             path=path,
@@ -267,13 +255,13 @@ def _reaches_of_subject(
         )
 
 
-def _name_and_sort(kind: Format, plain: Any, file: str) -> tuple[str, str]:
+def name_and_sort(kind: Format, plain: Any, file: str) -> tuple[str, str]:
     """The name and the sort of a whole file."""
     item = next(iter(kind.presentation.listing(plain, file)), None)
     return (item.name, item.sort) if item is not None else (file, "file")
 
 
-def _program(kind: Format, file: str) -> str:
+def program_of_file(kind: Format, file: str) -> str:
     """The client that reads a file; lists of servers have one kind, whatever their client."""
     return dialect_of(file).tool if kind.name == "mcp" else program_of(kind.name)
 
@@ -384,6 +372,3 @@ def _grants_of_absent(each: Sensitive, path: Path) -> Iterator[Grant]:
 def _grant_for_rest(each: Sensitive, effect: Effect, path: Path, *, default: bool = False) -> Grant:
     name = f"{'.'.join(step for step in path if isinstance(step, str))} = *"
     return Grant("setting", name, effect, path=path, base=True, default=default)
-
-
-# What an agent inherits from its project.

@@ -8,9 +8,9 @@ Which grant decides where several match depends on the client, see `Reach.preced
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import lru_cache
-from typing import Literal
+from typing import Generic, Literal, TypeVar
 
 import msgspec
 
@@ -89,6 +89,8 @@ class Reach(msgspec.Struct, frozen=True):
     inherited: tuple[Grant, ...] = ()
     path: Path = ROOT  #: its place in the configuration
     precedence: Precedence = "strictest"
+    #: why it is not known what the client makes of the file; then everything counts as allowed
+    unknown: str = ""
 
     @property
     def key(self) -> tuple[str, str, str]:
@@ -98,15 +100,60 @@ class Reach(msgspec.Struct, frozen=True):
     def grants_of(self, sort: str) -> Iterator[Grant]:
         return (each for each in self.grants if each.sort == sort)
 
+
+Named = TypeVar("Named")
+
+
+class PatternIndex(Generic[Named]):
+    """Things by the beginnings of their names, which are patterns: few of many may cover a name."""
+
+    def __init__(self, things: Iterable[tuple[str, Named]]) -> None:
+        self._by_start: dict[str, list[tuple[int, Named]]] = {}
+        for number, (name, thing) in enumerate(things):
+            self._by_start.setdefault(_literal_start(name), []).append((number, thing))
+        self._lengths = sorted(set(map(len, self._by_start)))
+
+    def candidates(self, name: str) -> list[Named]:
+        """The things that may cover a name, in order."""
+        found: list[tuple[int, Named]] = []
+        for length in self._lengths:
+            if length <= len(name):
+                found += self._by_start.get(name[:length], ())
+        return [thing for _, thing in sorted(found, key=lambda each: each[0])]
+
+
+def _literal_start(wide: str) -> str:
+    """What every name begins with that a pattern covers."""
+    if wide in (EVERYTHING, "**", "all"):
+        return ""
+    head, bracket, what = wide.partition("(")
+    what = what.removesuffix(")")
+    if what.endswith((":*", " *")):
+        what = what[:-2]
+    return re.split(r"[*\\]", f"{head}{bracket}{what}", maxsplit=1)[0]
+
+
+class GrantIndex:
+    """The grants of a reach, to find the one that decides."""
+
+    def __init__(self, reach: Reach) -> None:
+        self._precedence = reach.precedence
+        by_sort: dict[str, list[tuple[str, Grant]]] = {}
+        for each in reach.grants:
+            by_sort.setdefault(each.sort, []).append((each.name, each))
+        self._by_sort = {sort: PatternIndex(grants) for sort, grants in by_sort.items()}
+
     def deciding_grant(self, sort: str, name: str) -> Grant | None:
         """The grant that decides about a thing; None if the file says nothing about its sort."""
-        matching = [each for each in self.grants_of(sort) if _is_about(each, name)]
+        index = self._by_sort.get(sort)
+        candidates = () if index is None else index.candidates(name)
+        matching = [each for each in candidates if _is_about(each, name)]
         explicit = [each for each in matching if not each.base]
         if not explicit:
             # Of several bases, one for a server and one for everything, the longer name is closer.
             return max(matching, key=lambda each: len(each.name), default=None)
-        if self.precedence != "strictest":
-            return explicit[0 if self.precedence == "first" else -1]
+        if self._precedence != "strictest":
+            return explicit[0 if self._precedence == "first" else -1]
         return min(explicit, key=lambda each: EFFECTS.index(each.effect))
 
 

@@ -177,7 +177,7 @@ def check_server_safety(
     tool: str, path: Path, server: dict[str, Any], renamed: dict[str, str]
 ) -> Iterator[Fact]:
     """The findings about one server; `renamed` are the names that the tool has for our keys."""
-    words = _command_line(server)
+    words = command_words(server)
     if words:
         yield from _check_pinned(words, (*path, "command"))
     for key, url in server.items():
@@ -189,14 +189,6 @@ def check_server_safety(
         )
         if name is not None and _is_secret(name, text):
             yield SECRET_IN_FILE.at(place, what=f"the secret of `{name}`")
-
-
-def _command_line(server: dict[str, Any]) -> list[str]:
-    """The program and its arguments."""
-    command, args = server.get("command"), server.get("args")
-    words: list[Any] = command if isinstance(command, list) else [command]
-    words = [*words, *(args if isinstance(args, list) else ())]
-    return words if all(isinstance(word, str) for word in words) else []
 
 
 def _server_texts(

@@ -28,7 +28,7 @@ from equipage.loading.header import BODY, known_names, own_name
 from equipage.loading.pipeline import Outcome
 from equipage.syntax.document import Document, EntrySpans
 
-Finding = tuple["Outcome", Fact]
+Finding = tuple[Outcome, Fact]
 
 # Lists of names as people write them: with commas, with blanks, as a list.
 
@@ -58,14 +58,17 @@ class Reference(msgspec.Struct, frozen=True):
 def split_names(text: str, separators: str) -> Iterator[str]:
     """The names in a text, divided at any of `separators` outside brackets."""
     start = depth = 0
-    # One more separator at the end closes the last name, even if a bracket is still open.
-    for offset, letter in enumerate(text + separators[0]):
-        depth = max(0, depth + (letter in "([{") - (letter in ")]}"))
-        if offset == len(text) or (letter in separators and not depth):
-            name = text[start:offset].strip()
-            if name:
+    for mark in re.finditer(rf"[\[\](){{}}{re.escape(separators)}]", text):
+        if mark[0] in "([{":
+            depth += 1
+        elif mark[0] in ")]}":
+            depth = max(0, depth - 1)
+        elif not depth:
+            if name := text[start : mark.start()].strip():
                 yield name
-            start = offset + 1
+            start = mark.end()
+    if name := text[start:].strip():
+        yield name
 
 
 def parse_references(name: str, sort: ReferenceKind) -> Iterator[Reference]:

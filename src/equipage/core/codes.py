@@ -89,6 +89,8 @@ SETTINGS_TWICE = _codes.warning("settings-twice")
 BASELINE_STALE = _codes.note("baseline-stale")
 POLICY_FORBIDS = _codes.error("policy-forbids")
 POLICY_NOT_PINNED = _codes.error("policy-not-pinned")
+REACH_WIDENED = _codes.error("reach-widened")
+REACH_UNKNOWN = _codes.error("reach-unknown")
 CHECK_ENDED = _codes.error("check-ended")
 INTERNAL_ERROR = _codes.error("internal-error")
 

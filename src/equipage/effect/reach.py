@@ -9,7 +9,6 @@ Two reaches can be compared: a `Difference` has what an agent may do more or les
 
 from __future__ import annotations
 
-import posixpath
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
@@ -23,20 +22,22 @@ from equipage.clients.grants import (
     EVERYTHING,
     Effect,
     Grant,
+    GrantIndex,
+    PatternIndex,
     Reach,
     covers,
     is_unrestricted,
 )
 from equipage.clients.plugins import MONITORS, parse_json
+from equipage.clients.reading import MAIN_AGENT
 from equipage.clients.tables.activities import (
     ACTIVITIES,
     ALIASES,
     ALL_BUILT_IN,
-    ALSO_READ_PATHS,
-    CLIENT_FOLDERS,
     MODES_BY_ACTIVITY,
     SKILL_TOOL,
     TOOLS_BY_ACTIVITY,
+    UNASKED_BY_MODE,
     State,
 )
 from equipage.core.path import ROOT
@@ -114,57 +115,6 @@ def _default_grants(kind: str) -> tuple[Grant, ...]:
     return ()
 
 
-def add_inherited(reaches: Sequence[Reach]) -> list[Reach]:
-    """The reaches, each agent's with what its project gives it.
-
-    Settings, servers and hooks count for the agents of their client in and below the folder that
-    they configure; skills are there for every agent of a client that reads them.
-    """
-    giving = [each for each in reaches if each.sort in _INHERITED_SORTS or each.sort == "skill"]
-    files = {each.file for each in giving}
-    # The agents of a client in one folder inherit the same: one tuple for all of them.
-    known: dict[tuple[str, str, str], tuple[Grant, ...]] = {}
-    found: list[Reach] = []
-    for each in reaches:
-        if each.sort not in ("agent", "team"):
-            found.append(each)
-            continue
-        key = (each.program, _configured_folder(each.file), each.file if each.file in files else "")
-        if key not in known:
-            known[key] = tuple(
-                grant
-                for other in giving
-                if other.file != each.file and _counts_for(each, other)
-                for grant in _inheritable_grants(other)
-            )
-        found.append(msgspec.structs.replace(each, inherited=known[key]))
-    return found
-
-
-def _counts_for(agent: Reach, other: Reach) -> bool:
-    """Whether what a file says counts for an agent."""
-    base = _configured_folder(other.file)
-    inside = other.file[len(base) :].lstrip("/")
-    same = other.program == agent.program or inside.startswith(
-        ALSO_READ_PATHS.get(agent.program, ("\0",))
-    )
-    return same and (not base or f"{_configured_folder(agent.file)}/".startswith(f"{base}/"))
-
-
-def _inheritable_grants(other: Reach) -> Iterator[Grant]:
-    if other.sort == "skill":
-        yield Grant("skill", other.name, "allows", other.file)
-        return
-    yield from (each for each in other.grants if not each.default)
-
-
-def _configured_folder(file: str) -> str:
-    """The folder that a file configures: the one around the first folder of a client."""
-    parts = posixpath.dirname(file).split("/")
-    ends = [number for number, part in enumerate(parts) if part in CLIENT_FOLDERS]
-    return "/".join(parts[: ends[0]] if ends else parts)
-
-
 #: How much of each sort one matrix shows.
 _MAX_COLUMNS = 60
 
@@ -200,10 +150,10 @@ class Matrix(msgspec.Struct, frozen=True):
 
 
 def matrices(reaches: Iterable[Reach]) -> tuple[Matrix, ...]:
-    """One matrix for each client that has agents; `reaches` come from `add_inherited`."""
+    """One matrix for each client that has agents; `reaches` come from `read_folder`."""
     programs: dict[str, list[Reach]] = {}
     for each in reaches:
-        if each.sort == "agent":
+        if each.sort in (MAIN_AGENT, "agent"):
             programs.setdefault(each.program, []).append(each)
     return tuple(_matrix(program, agents) for program, agents in sorted(programs.items()))
 
@@ -216,7 +166,7 @@ def _matrix(program: str, agents: list[Reach]) -> Matrix:
         common = sorted(names, key=lambda name: (-names[name], name))
         left_out += max(0, len(common) - _MAX_COLUMNS)
         columns += (Column(sort, name) for name in sorted(common[:_MAX_COLUMNS]))
-    agents = sorted(agents, key=lambda each: (each.name, each.file))
+    agents = sorted(agents, key=lambda each: (each.sort != MAIN_AGENT, each.name, each.file))
     # Agents of one folder share what they inherit: it is put in order once.
     given = {id(each.inherited): index_inherited(each) for each in agents}
     answers = tuple(
@@ -239,7 +189,7 @@ def _names_of_sort(reach: Reach, sort: str) -> Iterator[str]:
     elif sort == "tool":
         for each in _all_grants(reach, "tool"):
             name = tool_of(reach.program, each.name)
-            if EVERYTHING not in name and _server_in(name) is None:
+            if not each.default and EVERYTHING not in name and _server_in(name) is None:
                 yield name
     else:
         yield from (each.name for each in _all_grants(reach, sort) if EVERYTHING not in each.name)
@@ -285,6 +235,8 @@ def answer(reach: Reach, column: Column, given: InheritedGrants | None = None) -
 
     `given` is what `index_inherited` returns, for callers that ask more than once.
     """
+    if reach.unknown and column.sort in ("activity", "tool", "server"):
+        return Answer("unknown", reach.grants)
     given = index_inherited(reach) if given is None else given
     if column.sort == "activity":
         return may_do(reach, column.name)
@@ -312,8 +264,7 @@ def may_do(reach: Reach, activity: str) -> Answer | None:
         return None
     widest = min(answers, key=lambda each: _STATES_WIDEST_FIRST.index(each.state))
     reasons = (grant for each in answers if each.state == widest.state for grant in each.reasons)
-    mode_answer = _plan_mode_answer(reach, activity)
-    return mode_answer or Answer(widest.state, tuple(dict.fromkeys(reasons)))
+    return Answer(widest.state, tuple(dict.fromkeys(reasons)))
 
 
 def _answer_by_mode(reach: Reach, name: str, states: dict[str, State]) -> Answer | None:
@@ -328,15 +279,7 @@ def _answer_by_mode(reach: Reach, name: str, states: dict[str, State]) -> Answer
     return Answer(states.get(value, "unknown"), (found,), value)
 
 
-_STATES_WIDEST_FIRST: tuple[State, ...] = ("allows", "partly", "asks", "unknown", "denies")
-
-
-def _plan_mode_answer(reach: Reach, activity: str) -> Answer | None:
-    """In the mode `plan`, Claude Code changes nothing, whatever its tools."""
-    plans = [each for each in reach.grants_of("mode") if each.name == "permissionMode = plan"]
-    if plans and activity in ("write files", "run commands"):
-        return Answer("denies", tuple(plans), "plan")
-    return None
+_STATES_WIDEST_FIRST: tuple[State, ...] = ("allows", "unknown", "partly", "asks", "denies")
 
 
 def may_use(reach: Reach, tool: str) -> Answer | None:
@@ -348,6 +291,8 @@ def may_use(reach: Reach, tool: str) -> Answer | None:
     decided = _strictest_match(program, own, tool)
     if decided is None or decided.state == "denies":
         return decided
+    if reach.sort == MAIN_AGENT:
+        return _skip_question(reach, tool, decided)
     # Settings cannot give an agent a tool that its own list leaves out, but they can forbid one.
     given = [each for each in reach.inherited if each.sort == "tool" and each.effect == "denies"]
     denied = [each for each in given if covers(each.name, tool) and not each.base]
@@ -355,6 +300,15 @@ def may_use(reach: Reach, tool: str) -> Answer | None:
         return Answer("denies", tuple(denied))
     partly = [each for each in given if tool_of(program, each.name) == tool and not each.base]
     return Answer("partly", (*decided.reasons, *partly)) if partly else decided
+
+
+def _skip_question(reach: Reach, tool: str, decided: Answer) -> Answer:
+    """The answer about the main agent, which in some modes does not ask."""
+    modes = UNASKED_BY_MODE.get(reach.program, {})
+    for each in reach.grants_of("mode") if decided.state == "asks" else ():
+        if not {tool, EVERYTHING}.isdisjoint(modes.get(each.name, ())):
+            return Answer("allows", (each,))
+    return decided
 
 
 def _strictest_match(program: str, grants: Sequence[Grant], tool: str) -> Answer | None:
@@ -412,7 +366,8 @@ def _may_use_server(reach: Reach, server: str, given: InheritedGrants) -> Answer
     denied = [each for each in asked if each.effect == "denies"]
     if not asked:
         base = everything[0].effect if everything else "allows"
-        return Answer(base, (*everything, *(own or given.get(("server", server), ()))))
+        decided = Answer(base, (*everything, *(own or given.get(("server", server), ()))))
+        return _skip_question(reach, server, decided) if reach.sort == MAIN_AGENT else decided
     whole = {f"mcp__{server}", f"mcp__{server}__*", f"{server}/*"}
     if denied and any(each.name in whole for each in denied):
         return Answer("denies", tuple(denied))
@@ -528,12 +483,16 @@ def _name_steps(before: Reach | None, after: Reach | None) -> Iterator[Step]:
         (grant.sort, grant.name) for reach in sides for grant in reach.grants if grant.level is None
     )
     hidden = [_hidden_values(reach) for reach in (before, after)]
+    indexes = [None if reach is None else GrantIndex(reach) for reach in (before, after)]
     for sort, name in named:
         was, now = (
-            None if reach is None else reach.deciding_grant(sort, name) for reach in (before, after)
+            None if index is None else index.deciding_grant(sort, name) for index in indexes
         )
         effects = [_effect(was, now), _effect(now, was)]
         ranks = [EFFECTS.index(each) for each in effects]
+        if _is_question_gone(was, now):
+            yield Step("widened", sort, name, "asks", "allows", _weight(sort, name, now), was, now)
+            continue
         if ranks[0] == ranks[1]:
             values = [each.get((sort, name)) for each in hidden]
             # What it was and is stays hidden; that it is another may let an agent do more.
@@ -545,6 +504,13 @@ def _name_steps(before: Reach | None, after: Reach | None) -> Iterator[Step]:
         far = abs(ranks[1] - ranks[0]) * _weight(sort, name, now if wider else was)
         how: How = "widened" if wider else "narrowed"
         yield Step(how, sort, name, effects[0], effects[1], far, was, now)
+
+
+def _is_question_gone(was: Grant | None, now: Grant | None) -> bool:
+    """Whether a rule that asks is gone: settings of the user may allow what is not asked here."""
+    if was is None or was.base or was.effect != "asks":
+        return False
+    return now is None or (now.base and now.effect == "asks")
 
 
 def _hidden_values(reach: Reach | None) -> dict[tuple[str, str], list[str]]:
@@ -573,18 +539,20 @@ def _weight(sort: str, name: str, grant: Grant | None) -> int:
 
 def _drop_implied(steps: Sequence[Step]) -> Iterator[Step]:
     """The steps without those that a wider one of the same sort and effects already says."""
+    groups: dict[tuple[str, ...], list[tuple[str, Step]]] = {}
     for each in steps:
-        is_implied = any(
-            other is not each
-            and (other.sort, other.how, other.before, other.after)
-            == (each.sort, each.how, each.before, each.after)
-            and covers(other.name, each.name, each.sort)
+        key = (each.sort, each.how, each.before, each.after)
+        groups.setdefault(key, []).append((each.name, each))
+    indexes = {key: PatternIndex(group) for key, group in groups.items()}
+    for each in steps:
+        wider = indexes[each.sort, each.how, each.before, each.after].candidates(each.name)
+        # A deny or ask that went is worth a line of its own.
+        went = each.was is not None and not each.was.base
+        if went or not any(
+            covers(other.name, each.name, each.sort)
             and not covers(each.name, other.name, each.sort)
-            # A deny or ask that went is worth a line of its own.
-            and not (each.was is not None and not each.was.base)
-            for other in steps
-        )
-        if not is_implied:
+            for other in wider
+        ):
             yield each
 
 
@@ -595,9 +563,3 @@ def compare_by_patterns(sensitive: Sequence[Sensitive], before: Any, after: Any)
         for value in (before, after)
     )
     return difference_between(*sides)
-
-
-#: What an agent inherits: everything but who else there is.
-_INHERITED_SORTS = frozenset(
-    {"settings", "servers", "hooks", "policy", "plugin", "extension", "modes"}
-)

@@ -199,6 +199,9 @@ class Overlay(Memory):
     def real_folder(self, path: str) -> str:
         return self.under.real_folder(path)
 
+    def way_to(self, folder: str) -> tuple[str, ...]:
+        return self.under.way_to(folder)
+
     def peek(self, path: str, *, max_bytes: int = MAX_BYTES, size: int = -1) -> bytes | None:
         if self._replaces(path):
             return super().peek(path, max_bytes=max_bytes, size=size)

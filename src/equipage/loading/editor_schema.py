@@ -22,6 +22,7 @@ from typing import Any, Literal
 
 from msgspec import inspect as types
 
+from equipage.core.diagnostics import UsageError
 from equipage.loading.format import Format
 from equipage.loading.model import Shape, chooses_its_keys, is_pydantic
 from equipage.loading.model_classes import pydantic_schema, schemas_at, split_pattern
@@ -105,13 +106,19 @@ def example_of(kind: Format) -> str:
     import yaml
 
     schema = _schema_of_model(kind)
-    value = _example_value(schema, schema, 0)
+    value = _example_value(schema, schema, (), inside=False)
     return str(yaml.safe_dump(value, sort_keys=False, allow_unicode=True))
 
 
-def _example_value(slot: Schema, root: Schema, depth: int) -> Any:
-    if "$ref" in slot:
-        slot = root["$defs"][slot["$ref"].rpartition("/")[2]]
+def _example_value(
+    slot: Schema, root: Schema, above: tuple[str, ...], *, inside: bool = True
+) -> Any:
+    """A value of a slot; `above` are the classes it is in. Raises `UsageError`."""
+    name = slot.get("$ref", "").rpartition("/")[2]
+    if name in above:
+        raise UsageError(f"no file has an end that fits `{name}`: it needs another one inside")
+    if name:
+        slot, above = root["$defs"][name], (*above, name)
     for key in ("default", "const"):
         if key in slot:
             return slot[key]
@@ -119,15 +126,16 @@ def _example_value(slot: Schema, root: Schema, depth: int) -> Any:
         return slot["enum"][0]
     choices = slot.get("anyOf") or slot.get("oneOf")
     if choices:
-        return _example_value(choices[0], root, depth)
+        ends = (each for each in choices if each.get("$ref", "").rpartition("/")[2] not in above)
+        return _example_value(next(ends, choices[0]), root, above, inside=inside)
     sort = slot.get("type")
     if sort == "object":
         fields = slot.get("properties", {})
-        wanted = slot.get("required") or ([] if depth else list(fields))
-        return {name: _example_value(fields[name], root, depth + 1) for name in wanted}
+        wanted = slot.get("required") or ([] if inside else list(fields))
+        return {name: _example_value(fields[name], root, above) for name in wanted}
     if sort == "array":
-        count = max(slot.get("minItems", 0), 0 if depth else 1)
-        return [_example_value(slot.get("items", {}), root, depth + 1)] * count
+        count = max(slot.get("minItems", 0), 0 if inside else 1)
+        return [_example_value(slot.get("items", {}), root, above) for _ in range(count)]
     if sort in ("integer", "number"):
         return slot.get("minimum", 1)
     return False if sort == "boolean" else "TEXT"

@@ -208,8 +208,9 @@ class Reading(msgspec.Struct, frozen=True):
     """A Struct of what callers may pass: `load(path, kind=…, option=…)`."""
     limits: Callable[[Mapping[str, str]], tuple[Limits, list[Fact]]] | None = None
     """The limits by the environment, and what is wrong with its variables; None: `Limits()`."""
-    variables: bool = True
-    """Replace `${VAR}` before parsing."""
+    variables: bool | str = True
+    """Replace `${NAME}` before parsing. A text, such as `:`, is what stands between a name and its
+    default in place of `:-`."""
     merge_keys: bool = False
     """Apply `<<`."""
     lenient: bool = True
@@ -359,8 +360,11 @@ class Presentation(msgspec.Struct, frozen=True):
 
 #: The parts of a format that are easily given as something else.
 _TYPES_OF_PARTS: Mapping[str, tuple[str, tuple[type[Any], ...]]] = {
-    **dict.fromkeys(("paths", "layers", "rules", "checks"), ("a tuple", (tuple, list))),
+    **dict.fromkeys(
+        ("paths", "layers", "rules", "stages", "checks", "codes"), ("a tuple", (tuple, list))
+    ),
     **dict.fromkeys(("merge", "renamed", "strictness"), ("a mapping", (Mapping,))),
+    **dict.fromkeys(("name", "title"), ("a str", (str,))),
     "reading": ("a `Reading`", (Reading,)),
     "shape": ("a `Shape`", (Shape,)),
 }
@@ -401,8 +405,8 @@ class Format(msgspec.Struct, Generic[C], frozen=True, repr_omit_defaults=True):
     """How texts become values, and what callers may decide about it."""
     strictness: Mapping[str, Severity | Judgement | None] = {}
     """Code → severity where this kind is stricter or milder than usual; None silences it. It is
-    about unknown keys, variables and the text. A syntax may precede the code, as in
-    `json:duplicate-key`."""
+    about unknown keys, variables, the text and the codes of its own. A syntax may precede a code,
+    as in `json:duplicate-key`. With `document-empty` silenced, an empty file is a mapping."""
     shape: Shape = Shape()
     """How strictly the model is read: which unknown keys are allowed, for example."""
     stages: tuple[Stage, ...] = USUAL_STAGES

@@ -44,7 +44,6 @@ from equipage.syntax.variables import Piece, Substituted
 
 if TYPE_CHECKING:
     from equipage.loading.pipeline import Outcome
-    from equipage.loading.session import Session
 
 #: The window of a document that replaces a missing header.
 _NO_WINDOW = (0, 0)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from typing import Any
 
@@ -43,20 +43,73 @@ _POLICY = PathPolicy(parents="refuse")
 def merge_layers(tree: Tree, session: Session, root: Source, compose: Compose) -> Tree:
     """The layers of a format, each composed, merged around the value of the file itself."""
     merged, own = None, tree
-    choose = _strategy(session.kind)
+    strategy = _strategy(session.kind)
+    changed: list[tuple[Path, Any]] = []
+
+    def choose(path: Path, base: Any, over: Any) -> Strategy | By:
+        differs = _sort_of(base) != _sort_of(over)
+        if differs and base is not None and over is not None and base is not HOLE:
+            changed.append((path, base))
+        return strategy(path, base, over)
+
     for layer in layers_of(session.kind):
         part = tree if layer.at == "file" else _read_layer(layer, session, root)
         if part is not None:
             part = compose(part)
-            if layer.at != "file" and not isinstance(part.value, dict) and part.value is not HOLE:
+            if not isinstance(part.value, dict) and part.value is not HOLE:
                 # Merged, it would be replaced without a word, or replace all that is below.
                 origin = part.provenance(()).origin
                 found = Shown(part.value, as_found=True)
                 session.add([codes.WRONG_TYPE.at(origin=origin, expected="a mapping", found=found)])
-                continue
-            merged = part if merged is None else merge(merged, part, choose)
+                part = Tree(HOLE, part.origins)
+            if merged is not None:
+                below, merged = merged, merge(merged, part, choose)
+                session.add(_contradictions(below, changed, session.kind))
+                changed.clear()
+            else:
+                merged = part
             own = part if layer.at == "file" else own
     return own if merged is None else _move_to_place_of(merged, own)
+
+
+def _sort_of(value: Any) -> str | None:
+    """The type of a value that can hold others, as JSON Schemas name it."""
+    return "object" if isinstance(value, dict) else "array" if isinstance(value, list) else None
+
+
+def _contradictions(
+    below: Tree, changed: Sequence[tuple[Path, Any]], kind: Format
+) -> Iterator[Fact]:
+    """Values of a type that the model does not have there, which a value of another type replaces.
+
+    Merged they are gone, and nobody would say a word about them.
+    """
+    if not changed:
+        return
+    # Slow to import, and few layers disagree.
+    from equipage.loading.model_classes import schema_of, schemas_at
+    from equipage.schemas.checking import TYPE_WORDS
+
+    schema = schema_of(kind)
+    for path, value in changed:
+        types = _types_of(schemas_at(schema, path))
+        sort = _sort_of(value)
+        fits = sort in types if sort else types - {"array", "object", "null"}
+        if types and not fits:
+            expected = " or ".join(TYPE_WORDS.get(each, each) for each in sorted(types))
+            found, origin = Shown(value, as_found=True), below.provenance(path).origin
+            yield codes.WRONG_TYPE.at(path, origin=origin, expected=expected, found=found)
+
+
+def _types_of(schemas: Iterable[Mapping[str, Any]]) -> set[str]:
+    """The types that schemas allow; none if they allow any."""
+    types: set[str] = set()
+    for each in schemas:
+        given = each.get("type", "string" if each.keys() & {"enum", "const"} else None)
+        if given is None:
+            return set()
+        types |= {given} if isinstance(given, str) else set(given)
+    return types
 
 
 def _move_to_place_of(merged: Tree, own: Tree) -> Tree:

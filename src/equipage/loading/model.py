@@ -10,7 +10,7 @@ test holds the two together.
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from typing import Any, Literal
 
 import msgspec
@@ -133,7 +133,7 @@ def build(value: Any, model: Any, shape: Shape, reported: Collection[str] = ()) 
     except (Exception, SystemExit):
         pass  # also what the class of a caller raises: the slow way says where
     else:
-        if chooses_its_keys(model) or not _has_unknown_key(value, type_info(model)):
+        if chooses_its_keys(model) or not any(unknown_keys(value, type_info(model))):
             return config, value, []
     # The slow way, only for what is wrong: every mismatch instead of the first.
     closes = not chooses_its_keys(model)
@@ -193,40 +193,42 @@ def chooses_its_keys(model: Any) -> bool:
     return is_struct(model) and bool(model.__struct_config__.forbid_unknown_fields)
 
 
-def _has_unknown_key(value: Any, kind: types.Type) -> bool:
-    """Whether a value that fits a type has a key that the type does not know."""
+def unknown_keys(value: Any, kind: types.Type, path: Path = ROOT) -> Iterator[Path]:
+    """The keys that a type does not know in a value, which need not fit it otherwise."""
     if isinstance(kind, types.Metadata):
         kind = kind.type
     if isinstance(value, dict):
         for each in _branches_of(kind):
             if isinstance(each, types.DictType):
-                return any(_has_unknown_key(inner, each.value_type) for inner in value.values())
+                for key, inner in value.items():
+                    yield from unknown_keys(inner, each.value_type, (*path, key))
+                return
             is_other = isinstance(each, types.StructType) and (
                 each.tag_field is not None and value.get(each.tag_field) != each.tag
             )
             if isinstance(each, OPEN_TYPES | types.StructType) and not is_other:
-                return _has_key_beside(value, each)
+                yield from _keys_beside(value, each, path)
+                return
     elif isinstance(value, list):
         for each in _branches_of(kind):
             if isinstance(each, ARRAYS):
-                return any(_has_unknown_key(inner, each.item_type) for inner in value)
-    return False
+                for number, inner in enumerate(value):
+                    yield from unknown_keys(inner, each.item_type, (*path, number))
+                return
 
 
 def _branches_of(kind: types.Type) -> tuple[types.Type, ...]:
     return kind.types if isinstance(kind, types.UnionType) else (kind,)
 
 
-def _has_key_beside(value: dict[str, Any], kind: Any) -> bool:
-    """Whether a mapping has another key than the fields of a class, or a value of one has."""
+def _keys_beside(value: dict[str, Any], kind: Any, path: Path) -> Iterator[Path]:
+    """The keys of a mapping beside the fields of a class, and those inside the fields."""
     known = {field.encode_name: field.type for field in kind.fields}
-    if not {*known, getattr(kind, "tag_field", None)} >= value.keys():
-        return True
-    return any(
-        _has_unknown_key(inner, known[name])
-        for name, inner in value.items()
-        if name in known and isinstance(inner, dict | list)
-    )
+    for name, inner in value.items():
+        if name not in known and name != getattr(kind, "tag_field", None):
+            yield (*path, name)
+        elif name in known and isinstance(inner, dict | list):
+            yield from unknown_keys(inner, known[name], (*path, name))
 
 
 def _has_no_holes(value: Any) -> bool:
@@ -324,7 +326,7 @@ class Collector:
             self.whole
             and is_struct(kind.cls)
             and _converts(value, kind.cls)
-            and not (self.closes and _has_unknown_key(value, kind))
+            and not (self.closes and any(unknown_keys(value, kind)))
         ):
             return value  # most parts of a value with a mistake have none
         if value is None and self.shape.null_is_absent:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 import msgspec
 
 from equipage.core.diagnostics import Diagnostic, UsageError
-from equipage.core.frozen import freeze_plain, names_of_fields, omit_defaults, plain_data
+from equipage.core.frozen import freeze_plain, omit_defaults, plain_data
 from equipage.core.path import ROOT, Path, PathSyntaxError, format_path, get, parse_path
 from equipage.core.source import Source, Span
 from equipage.core.text import nearest, visible
@@ -433,11 +433,6 @@ def _restore_loaded(cls: type[Loaded[Any]], values: dict[str, Any]) -> Loaded[An
     return loaded
 
 
-def portable_data(loaded: Loaded[Any]) -> tuple[Any, str]:
-    """The configuration of a load as plain data with variables as `${NAME}`, and its digest."""
-    return loaded.to_dict(show_env=False), loaded.digest
-
-
 class Paths:
     """The paths of a load, for views and commands: as people write them, and where they lead."""
 
@@ -501,10 +496,12 @@ def children_of(value: Any) -> dict[str | int, Any]:
     if isinstance(value, dict):
         return value
     if hasattr(value, "__pydantic_fields__"):
-        fields = type(value).__pydantic_fields__.items()
-        return {field.alias or name: getattr(value, name) for name, field in fields}
-    if names := names_of_fields(value):
-        return {name: getattr(value, name) for name in names if hasattr(value, name)}
+        known = type(value).__pydantic_fields__.items()
+        return {field.alias or name: getattr(value, name) for name, field in known}
+    fields = [each.name for each in getattr(value, "__attrs_attrs__", ())]
+    fields = fields or [*getattr(value, "__dataclass_fields__", ())]
+    if fields:
+        return {name: getattr(value, name) for name in fields if hasattr(value, name)}
     return dict(enumerate(value)) if isinstance(value, list | tuple) else {}
 
 

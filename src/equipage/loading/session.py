@@ -41,7 +41,7 @@ from equipage.loading.model import Shape, build
 from equipage.syntax import SyntaxProblem
 from equipage.syntax.document import Document, Syntax, load_value, parse
 from equipage.syntax.json import blank_comments
-from equipage.syntax.variables import Substituted
+from equipage.syntax.variables import USUAL_MARK, Substituted
 
 #: Every code that a comment in a file of a format may name.
 KnownCodes = Callable[[Format], Mapping[str, Code]]
@@ -216,7 +216,7 @@ class Run:
         record, known = self.files.record, other.files.record
         if record is not None and known is not None:
             record.paths, record.folders = known.paths, known.folders
-            record.real_folders = known.real_folders
+            record.ways = known.ways
 
     def prepare(self, kind: Format, request: Request) -> tuple[Any, Limits, list[Fact]]:
         """The options and limits of a kind and the facts about them. Raises `UsageError`."""
@@ -348,6 +348,7 @@ class Session:
             merge=reading.merge_keys,
             comments=comments,
             refused=self._refused,
+            mark=reading.variables if isinstance(reading.variables, str) else USUAL_MARK,
         )
         return document, self.apply_severities(facts, wanted)
 

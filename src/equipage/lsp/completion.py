@@ -10,7 +10,7 @@ from typing import Any
 import msgspec
 
 from equipage.clients.format import hook_events
-from equipage.files import System, leads_to_folder
+from equipage.files import System, entries_of, leads_to_folder
 from equipage.files.walking import SKIPPED_FOLDERS
 from equipage.formats.server.compose import library_of
 from equipage.lsp import protocol
@@ -223,11 +223,7 @@ def _paths(base: str, word: str, system: System, *, start: str = "") -> Iterator
     if os.path.isabs(word) or ".." in head.split("/"):
         return
     folder = os.path.join(base, head)
-    try:
-        entries = system.entries(folder) if system.is_folder(folder) else []
-    except OSError:
-        return
-    for entry in entries:
+    for entry in entries_of(folder, system):
         if entry.name in SKIPPED_FOLDERS or entry.name.startswith(".git"):
             continue
         name = start + (f"{head}/{entry.name}" if head else entry.name)

@@ -20,7 +20,7 @@ from equipage.core.path import ROOT, Path
 from equipage.files import System, is_below
 from equipage.files.memory import Overlay
 from equipage.files.sandbox import real_path
-from equipage.files.walking import enters_all_folders
+from equipage.files.walking import is_worth_a_look
 from equipage.loading.format import Format
 from equipage.loading.pipeline import Outcome
 from equipage.loading.result import Loaded
@@ -198,8 +198,10 @@ class Workspace:
         return self.now.known_summaries()
 
     def users_of(self, path: str) -> list[str]:
-        """The files whose loads looked at a file."""
-        return sorted(each.path for each in self.now.readers_of(path))
+        """The files whose loads looked at a file; what may be a part of another comes last."""
+        parts = {each.path for each in self.known_summaries() if each.guessed}
+        users = (each.path for each in self.now.readers_of(path))
+        return sorted(users, key=lambda user: (user in parts, user))
 
     # Checks.
 
@@ -209,9 +211,9 @@ class Workspace:
         Until the first survey has ended, the files that it has not loaded yet do not count.
         """
         now, file = self.now, File(opened.path)
-        if self._is_left_out(opened.path, now):
-            return ()
-        report = now.report(about=[file], only_known=self.surveyed < 0)
+        # What others say about a file counts also if no check looks at the file itself.
+        own = [] if self._is_left_out(opened.path, now) else [file]
+        report = now.report(about=[file], extra=own, only_known=self.surveyed < 0)
         self.load(opened.path)
         found = findings_by_file(report, now.system).get(opened.real, ())
         around = self.folders if self.holds(opened.path) else [os.path.dirname(opened.path)]
@@ -222,18 +224,14 @@ class Workspace:
 
         What git ignores is checked while it is open: its author is looking at it.
         """
-        return not self._is_entered(path, now) or project_of(path, now.run).leaves_out(path)
-
-    def _is_entered(self, path: str, now: core.Workspace) -> bool:
-        """Whether a walk comes to the folder of a file; nothing outside the workspace is walked."""
-        starts = [each for each in self._starts() if path.startswith(each)]
-        wanted = Wanted(now.run)
-
-        def enters(start: str) -> bool:
-            *folders, _ = path[len(start) :].split(os.sep)
-            return enters_all_folders(start.replace(os.sep, "/"), folders, agent_folders(), wanted)
-
-        return not starts or any(map(enters, starts))
+        # Nothing outside the workspace is walked.
+        starts = [each.replace(os.sep, "/") for each in self._starts() if path.startswith(each)]
+        slashed, wanted = path.replace(os.sep, "/"), Wanted(now.run)
+        if starts and not any(
+            is_worth_a_look(slashed, each, agent_folders(), wanted) for each in starts
+        ):
+            return True
+        return project_of(path, now.run).leaves_out(path)
 
     # Surveys.
 
@@ -346,8 +344,9 @@ def context_of(workspace: Workspace, opened: Opened) -> Context | None:
     found = next((context for each in own if (context := _own_context(each, opened))), None)
     if found is not None and not found.prefix:
         return found
-    others = {*workspace.users_of(opened.real)} - {opened.path, opened.real}
-    for path in sorted(others):
+    for path in workspace.users_of(opened.real):
+        if path in (opened.path, opened.real):
+            continue
         user = workspace.load(path).outcome
         part = (
             None

@@ -50,7 +50,7 @@ class Publisher:
         self._refresh, self._surveyed = refresh, surveyed
         self._site = site  #: where pages of codes are published
         self._pulls = pulls  #: whether the client asks for findings
-        self._whole = whole  #: whether files that are not open are checked, too
+        self._whole = whole  #: whether findings in files that are not open are shown, too
         self._dirty: dict[str, None] = {}  #: open texts to be checked
         self._found: dict[str, tuple[int, tuple[Finding, ...]]] = {}  #: by address, with generation
         self._known: dict[str, tuple[Finding, ...]] = {}  #: of the last survey, by real path
@@ -85,7 +85,7 @@ class Publisher:
         self._stop_survey.set()
 
     def set_whole_workspace(self, *, whole: bool) -> None:
-        """Whether files that are not open are checked from now on."""
+        """Whether findings in files that are not open are shown from now on."""
         self._whole = whole
         self.survey_soon()
 
@@ -128,8 +128,6 @@ class Publisher:
         self._survey_due = None
         self._stop_survey = threading.Event()
         survey, stop = self.workspace.snapshot(), self._stop_survey
-        if not self._whole:
-            survey.workspace = survey.workspace.copy_without_files()
 
         def run() -> None:
             try:
@@ -151,7 +149,9 @@ class Publisher:
             self._survey_due = self._survey_due or time.monotonic()
             return
         self._found.clear()  # the survey may find more in open texts than their own check
-        self._known = findings_by_file(survey.report, survey.workspace.system)
+        found = findings_by_file(survey.report, survey.workspace.system)
+        is_shown = self.workspace.opened_at
+        self._known = {path: found[path] for path in found if self._whole or is_shown(path)}
         self._answer_held()
         if self._pulls:
             self._refresh()

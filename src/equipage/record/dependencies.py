@@ -1,8 +1,8 @@
 """The files that a configuration depends on without including them, each with its hash.
 
 The code of a tool is the script or the module with its package, every module that these import from
-the folder of the pack, and the program that is started. Of languages that are not parsed here, it
-is what a script names, and all code in the folders of these files. Modules from elsewhere are
+the folder of the pack, code that their texts name, and the program that is started. Of languages
+that are not parsed here, it is all that a script names, and all code in the folders of these files. Modules from elsewhere are
 listed as uncovered. Commands of hooks and servers name files in their words. Nothing is run or
 imported.
 """
@@ -24,7 +24,7 @@ from equipage.clients.instructions import MAX_IMPORT_DEPTH, transitive_imports
 from equipage.core.diagnostics import EquipageError
 from equipage.core.path import Path
 from equipage.core.source import Source
-from equipage.files import Entry, System, is_below
+from equipage.files import System, entries_of, is_below
 from equipage.files.reading import Files
 from equipage.files.sandbox import FileProblem, PathPolicy
 from equipage.files.walking import is_ignored
@@ -41,7 +41,7 @@ _IGNORED_FOLDERS = frozenset({"__pycache__", "node_modules", ".git", ".hg", ".sv
 _NODE_LOCKS = ("package-lock.json", "npm-shrinkwrap.json", "yarn.lock", "pnpm-lock.yaml")
 #: The endings of code, which a script may load by a name that it makes up.
 _CODE_ENDINGS = re.compile(
-    r"\.(?:awk|[ckz]?sh|bash|fish|inc|[cm]?jsx?|lua|mk|node|phar|php|phtml|p[lm]|ps1|pyc?|r|rb|sed|so|tcl"
+    r"\.(?:awk|[ckz]?sh|bash|fish|in[ci]|jar|[cm]?jsx?|lua|mk|node|phar|php|phtml|p[lm]|ps1|pyc?|r|rb|sed|so|tcl"
     r"|tsx?|wasm)\Z|\b(?:composer|deno|package)\.json\Z|\bpyproject\.toml\Z",
     re.IGNORECASE,
 )
@@ -93,6 +93,7 @@ class CodeFile(msgspec.Struct, frozen=True):
     name: str  #: from the folder of the pack
     path: str
     sha256: str
+    is_read: bool = True  #: whether a tool may read it where no folder of its own holds it
 
 
 class Program(msgspec.Struct, frozen=True):
@@ -195,13 +196,12 @@ def code_of(
         return Code(request=request)
     cover = _CodeCollector(known.real_path(folder), tuple(map(known.real_path, roots)), known)
     entry, program, source = _start_of(execution, cover)
-    # Python that starts no processes runs what it imports, and nothing else.
-    if kind != "python" or pack.caps.get("subprocess"):
-        written = (pack.caps.get("filesystem") or {}).get("write") or ()
-        places = product(cover.roots, written)
-        cover.written = [os.path.normpath(os.path.join(root, each)) for root, each in places]
-        words = [*execution.get("cmd", ()), *(execution.get("args") or ())]
-        cover.follow_names([*words, *(pack.env.get("set") or {}).values()])
+    cover.imports = kind == "python" and not pack.caps.get("subprocess")
+    written = (pack.caps.get("filesystem") or {}).get("write") or ()
+    places = product(cover.roots, written)
+    cover.written = [os.path.normpath(os.path.join(root, each)) for root, each in places]
+    words = [*execution.get("cmd", ()), *(execution.get("args") or ())]
+    cover.follow_names([*words, *(pack.env.get("set") or {}).values()])
     if program is None:
         return cover.code(entry, None, source)
     found = program_named(program, known.disk) if programs else Program(program, "", "")
@@ -264,6 +264,8 @@ class _CodeCollector:
         self.files: dict[str, CodeFile] = {}
         self.sources: dict[str, Source] = {}
         self.uncovered: set[str] = set()
+        #: whether it runs what it imports, and of the rest only what it names with its ending
+        self.imports = False
         self.written: list[str] = []  #: where the tool writes, which is data of it
         self.walked: set[str] = set()
 
@@ -280,8 +282,9 @@ class _CodeCollector:
             self._keep(source.filename, source.sha256)
         return source.filename
 
-    def _keep(self, path: str, sha256: str) -> None:
-        self.files[path] = CodeFile(path_from_folder(path, self.folder), path, sha256)
+    def _keep(self, path: str, sha256: str, *, is_read: bool = True) -> None:
+        is_read = is_read or (path in self.files and self.files[path].is_read)
+        self.files[path] = CodeFile(path_from_folder(path, self.folder), path, sha256, is_read)
         if len(self.files) > MAX_FILES:
             raise CodeProblem(
                 f"the code has more than {MAX_FILES} files: give the pack a folder of its own"
@@ -305,8 +308,11 @@ class _CodeCollector:
                 seen.add(here)
                 folder, data = os.path.dirname(here), self.known.disk.peek(here) or b""
                 names = _PATH_IN_TEXT.findall(data.decode("utf-8", "replace"))
+                if self.imports:
+                    names = filter(_CODE_ENDINGS.search, names)
+                elif _may_be_code(here):
+                    waiting += self._add_code_below(folder)
                 waiting += self._add_named(names, folder)
-                waiting += self._add_code_below(folder) if _may_be_code(here) else ()
 
     def _add_named(self, names: Iterable[str], folder: str) -> list[str]:
         """The files that texts may name, from a folder, that of the pack, or a root."""
@@ -340,15 +346,17 @@ class _CodeCollector:
         """The real path of a file in a root, if it is code of the tool."""
         real = self.known.real_path(path)
         root = self.root_of(real)
-        is_written = any(is_below(real, each) for each in self.written)
-        is_data = is_written and not _CODE_ENDINGS.search(real)
+        is_code = _CODE_ENDINGS.search(real) is not None
+        is_data = not is_code and any(is_below(real, each) for each in self.written)
         # A jail does not let a link lead out.
         if root is None or is_data or is_private(real) or _is_left_out(real[len(root) :]):
             return []
         digest = self.known.disk.sha256(real) if self.known.disk.is_file(real) else None
         if digest is None:
             return []
-        self._keep(real, digest)
+        # A text names data, too: what is not code must be declared to be read.
+        is_hidden = f"{os.sep}." in real[len(root) :]
+        self._keep(real, digest, is_read=is_code and not is_hidden and not self.imports)
         return [real]
 
     def root_of(self, path: str) -> str | None:
@@ -441,14 +449,6 @@ class _CodeCollector:
         return entry
 
 
-def entries_of(folder: str, system: System) -> Sequence[Entry]:
-    """What is in a folder; nothing if it cannot be listed."""
-    try:
-        return system.entries(folder)
-    except (OSError, ValueError):  # a name that no folder can have is a ValueError
-        return []
-
-
 def _is_left_out(path: str) -> bool:
     """Whether a path leads into packages, which another file pins, or into version control."""
     return not _IGNORED_FOLDERS.isdisjoint(path.split(os.sep))
@@ -469,7 +469,7 @@ def _files_below(folder: str, system: System) -> Iterator[str]:
                 continue
             if entry.is_dir(follow_symlinks=False):
                 waiting.append(f"{here}{entry.name}/")
-            elif entry.is_file(follow_symlinks=False):
+            elif entry.is_file(follow_symlinks=False) and not is_private(entry.name):
                 yield f"{here}{entry.name}"
 
 

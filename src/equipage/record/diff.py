@@ -9,7 +9,8 @@ and changed prompts.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from difflib import SequenceMatcher
 from typing import Any, Literal
 
@@ -85,7 +86,8 @@ class _Comparison:
 
     def __init__(self, sensitive: Iterable[Sensitive], reach: Iterable[Difference]) -> None:
         self.patterns = [(each.expression(), each) for each in sensitive]
-        self.widened = [step for each in reach for step in each.widening_steps]
+        steps = [step for each in reach for step in each.widening_steps]
+        self.widened = [_StepIndex((side(step), step.far) for step in steps) for side in _SIDES]
 
     def differences(
         self, before: Any, after: Any, was: Path, path: Path, names: Names
@@ -136,7 +138,7 @@ class _Comparison:
         """Entries without names: match equal ones in order, compare what is between them."""
         # `autojunk` would ignore frequent entries of long lists.
         matcher = SequenceMatcher(
-            None, [*map(_canonical_text, before)], [*map(_canonical_text, after)], autojunk=False
+            None, [*map(canonical_text, before)], [*map(canonical_text, after)], autojunk=False
         )
         for how, old, old_end, new, new_end in matcher.get_opcodes():
             if how == "equal":
@@ -192,7 +194,9 @@ class _Comparison:
         """The change with its meaning."""
         found = self.nearest_sensitive(change.path)
         meaning = "changed" if found is None else _meaning(change, *found)
-        far = sum(each.far for each in self.widened if _causes_step(change, each))
+        was, now = self.widened
+        far = 0 if change.how == "removed" else now.far_at(change.path)
+        far += 0 if change.how == "added" else was.far_at(change.was)
         # A whole tool or agent that came says more than that it may do something.
         if far and not meaning.endswith(("added", "removed")):
             return msgspec.structs.replace(change, meaning="permission widened", widens=far)
@@ -239,14 +243,14 @@ def _numbers_by_name(entries: list[Any], way: tuple[str, ...]) -> dict[str, int]
         value: Any = each
         for step in way:
             value = value.get(step) if isinstance(value, dict) else None
-        name = value if isinstance(value, str) else _canonical_text(value)
+        name = value if isinstance(value, str) else canonical_text(value)
         if value is None or isinstance(value, dict | list) or name in found:
             return None
         found[name] = number
     return found
 
 
-def _canonical_text(value: Any) -> str:
+def canonical_text(value: Any) -> str:
     return json.dumps(value, sort_keys=True, ensure_ascii=False, default=str)
 
 
@@ -262,19 +266,23 @@ def _meaning(change: Change, each: Sensitive, below: int) -> str:
     return "prompt changed" if each.what == "prompt" else "permission changed"
 
 
-def _causes_step(change: Change, step: Step) -> bool:
-    """Whether a change is, or holds, what makes a reach wider."""
-    sides: list[tuple[Grant | None, Path]] = []
-    if change.how != "removed":
-        sides.append((step.now, change.path))
-    if change.how != "added":
-        sides.append((step.was, change.was))
-    return any(grant is not None and _concerns(path, grant) for grant, path in sides)
+#: The grants that decided before and that decide now.
+_SIDES: tuple[Callable[[Step], Grant | None], ...] = (lambda each: each.was, lambda each: each.now)
 
 
-def _concerns(path: Path, grant: Grant) -> bool:
-    """Whether the grant is written at a path or below it, or the path is a part of the grant."""
-    if grant.path[: len(path)] == path:
-        return True
-    # What holds for everything else follows from a whole list, not from an entry of it.
-    return not grant.base and bool(grant.path) and path[: len(grant.path)] == grant.path
+class _StepIndex:
+    """How far each place widens, by the grants that are written there."""
+
+    def __init__(self, steps: Iterable[tuple[Grant | None, int]]) -> None:
+        self._below: Counter[Path] = Counter()  #: at a path or below it
+        self._at: Counter[Path] = Counter()  #: at a path, and so for every part of that value
+        for grant, far in steps:
+            for depth in range(len(grant.path) + 1) if grant is not None else ():
+                self._below[grant.path[:depth]] += far
+            # What holds for everything else follows from a whole list, not from an entry of it.
+            if grant is not None and not grant.base and grant.path:
+                self._at[grant.path] += far
+
+    def far_at(self, path: Path) -> int:
+        """How far a change at a path widens: what is written there, below it, or around it."""
+        return self._below[path] + sum(self._at[path[:depth]] for depth in range(len(path)))

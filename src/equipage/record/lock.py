@@ -19,11 +19,12 @@ from typing import Any
 import msgspec
 
 from equipage.clients.catalogue import Field
-from equipage.clients.file_grants import precedence_of, reach_of_value
+from equipage.clients.file_grants import precedence_of
 from equipage.clients.grant_rows import split_command
 from equipage.clients.grants import Effect, Grant, Reach
 from equipage.clients.launchers import commands_among, launch_of
 from equipage.clients.plugins import OWNERS, Part, all_parts
+from equipage.clients.reading import Reading, reaches_of, reading_of
 from equipage.clients.references import parse_references
 from equipage.clients.tables.conventions import CONVENTIONS
 from equipage.clients.tables.skills import OPEN
@@ -38,7 +39,7 @@ from equipage.files.disk import TooManyFiles, hash_files_below
 from equipage.files.sandbox import real_path
 from equipage.loading.pipeline import Outcome
 from equipage.loading.project_root import SHARED_FILE
-from equipage.loading.result import CANONICAL_VERSION, canonical_json, portable_data
+from equipage.loading.result import CANONICAL_VERSION, canonical_json
 from equipage.loading.session import Request, Run
 from equipage.project.settings import load_settings, projects_of
 from equipage.record.dependencies import (
@@ -128,6 +129,7 @@ class Item(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unknown_field
     launches: tuple[Launched, ...] = ()
     code: LockedCode | None = None
     reach: dict[str, tuple[LockedGrant, ...]] = {}  #: by what has it: `agent reviewer`
+    unknown: bool = False  #: whether it is not known what its client makes of it
 
 
 class WorkspaceLock(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -179,12 +181,12 @@ def lock_load(found: FileLoad, root: str, run: Run) -> LockedFile | None:
         code = None if found.problem is None else found.problem.code
         if code in LINKS:
             # Of a link that leads out, a lock has the name: what is there belongs to one machine.
-            name = _name_where_found(found.path, root)
+            name = _name_where_found(found.path, root, run)
             return LockedFile(
                 name, Item(UNREAD, _DIGEST_ELSEWHERE, what=LINKS[code]), (), real=name
             )
         if code in (codes.INTERNAL_ERROR, codes.CHECK_ENDED):
-            return _lock_unloaded(found.path, root)
+            return _lock_unloaded(found.path, root, run)
         return None if found.unread is None else _lock_unread(found.path, found.unread, root, run)
     shown = outcome.kind.presentation.ignored
     # What its tool ignores, such as notes beside agents, does nothing.
@@ -192,21 +194,21 @@ def lock_load(found: FileLoad, root: str, run: Run) -> LockedFile | None:
         return None
     real = identity_of(found, outcome)
     locked = lock_outcome(outcome, found.path, root, run)
-    link = _name_where_found(found.path, root)
+    link = _name_where_found(found.path, root, run)
     return msgspec.structs.replace(
         locked, real=real, guessed=found.guessed, link=None if link == locked.file else link
     )
 
 
-def _lock_unloaded(path: str, root: str) -> LockedFile:
+def _lock_unloaded(path: str, root: str, run: Run) -> LockedFile:
     """The entry of a file whose load did not finish: only its existence is recorded."""
-    name = _name_where_found(path, root)
+    name = _name_where_found(path, root, run)
     return LockedFile(name, Item(UNREAD, what="file that cannot be loaded"), (), real=name)
 
 
-def _name_where_found(path: str, root: str) -> str:
+def _name_where_found(path: str, root: str, run: Run) -> str:
     """Where a walk found a file, from the root, with no link in the project followed."""
-    path = os.path.abspath(path)
+    path = run.files.system.absolute(path)
     if not is_below(path, root):  # the project itself was named by a link
         start = next((each for each in parents_of(path) if real_path(each) == root), None)
         path = real_path(path) if start is None else os.path.join(root, path[len(start) + 1 :])
@@ -258,7 +260,7 @@ def build_lock(
                     LockedFile(each.link, Item(UNREAD, leads, what=f"link to {each.file}"), ())
                 )
         elif each is not None:  # the process that loaded it died
-            found[each.path] = _lock_unloaded(each.path, root)
+            found[each.path] = _lock_unloaded(each.path, root, run)
     read = {source for each in found.values() for source in each.item.sources}
     kept = [each for each in found.values() if not (each.guessed and each.file in read)]
     kept += links
@@ -268,7 +270,7 @@ def build_lock(
     kept += _lock_parts(kept, root, run)
     problems = [f"{each.file}: {problem}" for each in kept for problem in each.problems]
     problems += [
-        f"{each.file}: it has errors, so its meaning is not locked"
+        f"{each.file}: it is not known what its client makes of it, so any change counts"
         for each in kept
         if each.item.digest is None
     ]
@@ -404,11 +406,12 @@ def lock_outcome(outcome: Outcome, file: str, root: str, run: Run) -> LockedFile
             sources.append(path)
     problems: list[str] = []
     folder = tuple(_lock_skill_folder(outcome, real, root, files, problems))
-    loaded = outcome.loaded_or_none()
-    plain, digest = _value_as_written(outcome) if loaded is None else portable_data(loaded)
+    loaded, reading = outcome.loaded_or_none(), reading_of(outcome)
+    plain = reading.value
+    digest = _digest_as_read(reading) if loaded is None else loaded.digest
     nodes = list(walk(plain))
     commands = [words for _, words in commands_among(nodes)]
-    reaches = () if loaded is None else reach_of_value(outcome.kind, plain, name, usual_modes=False)
+    reaches = reaches_of(outcome, reading, file=name, usual_modes=False)
     others = NamedFiles(os.path.dirname(real), root, run.cache(Lookups, run.files.system))
     commands = [*commands, *_commands_of_reaches(reaches, commands)]
     runs = _record_files(others.files_run_by(commands), root, files)
@@ -427,18 +430,18 @@ def lock_outcome(outcome: Outcome, file: str, root: str, run: Run) -> LockedFile
         launches=() if loaded is None else _find_launches(commands, nodes),
         code=None if loaded is None else _lock_code(outcome, root, files, run),
         reach=dict(sorted(_lock_reaches(reaches))),
+        unknown=bool(reading.unknown),
     )
     return LockedFile(name, item, tuple(files.items()), tuple(problems))
 
 
-def _value_as_written(outcome: Outcome) -> tuple[Any, None]:
-    """The value of a file with errors, which a client may accept and run, and no digest.
-
-    The value is None if it may contain values of variables, which belong to one machine.
-    """
-    if outcome.tree is None or outcome.kind.reading.variables:
-        return None, None
-    return outcome.tree.value, None
+def _digest_as_read(reading: Reading) -> str | None:
+    """The digest of what a client makes of a file with errors; None if that is not known."""
+    if reading.unknown:
+        return None
+    value = {} if reading.is_dropped else reading.value
+    text = msgspec.json.encode(value, order="deterministic", enc_hook=str)
+    return hashlib.sha256(text).hexdigest()
 
 
 def _commands_of_reaches(

@@ -13,10 +13,11 @@ from collections.abc import Iterable, Iterator
 
 import msgspec
 
-from equipage.clients.file_grants import reaches_of
+from equipage.clients.file_grants import program_of_file
 from equipage.clients.grant_rows import split_command
 from equipage.clients.grants import Reach
 from equipage.clients.plugins import OWNERS, all_parts
+from equipage.clients.reading import reaches_of, reading_of, unknown_keys_of
 from equipage.clients.tables.unread import (
     CODEX_RULE,
     COMPILED_END,
@@ -26,14 +27,17 @@ from equipage.clients.tables.unread import (
 )
 from equipage.core import codes
 from equipage.core.diagnostics import Diagnostic
+from equipage.core.path import format_path
+from equipage.core.source import Span
 from equipage.effect.reach import Difference, differences, reach_of_part
 from equipage.files import System, is_below
 from equipage.loading.pipeline import Outcome
 from equipage.loading.session import Run
 from equipage.project.settings import load_settings, projects_of
+from equipage.record.diff import canonical_text
 from equipage.workspace import Workspace
 from equipage.workspace.find import File
-from equipage.workspace.load import FileLoad, load_file
+from equipage.workspace.load import FileLoad, drop_overruled_guesses, load_file
 
 #: What only lists other files, which are compared themselves.
 _LISTS = frozenset({"list of skills"})
@@ -60,7 +64,12 @@ class Loads(msgspec.Struct, frozen=True):
         """Everything that is wrong with the files, as far as it prevents a comparison."""
         return [
             *self.problems,
-            *(each for outcome in self.outcomes.values() for each in outcome.errors),
+            *(
+                each
+                for outcome in self.outcomes.values()
+                if outcome.errors and reading_of(outcome).unknown
+                for each in outcome.errors
+            ),
         ]
 
 
@@ -70,13 +79,14 @@ class Unjudged(msgspec.Struct, frozen=True):
     file: str
     reason: str
     counts: bool  #: whether it changed, so that an agent may do more than before
+    span: Span | None = None
 
 
 def loads_of(workspace: Workspace) -> Loads:
     """What is in a workspace of one path, and the settings of the projects there."""
     (path,), run, system = workspace.paths, workspace.run, workspace.system
     is_folder = system.is_folder(path)
-    found = list(workspace.loads(every_path=True))
+    found = drop_overruled_guesses(workspace.loads(every_path=True), system)
     loads = _sort_loads(found, path if is_folder else None, system)
     if is_folder and workspace.kind is None:
         for project in projects_of(run) if not run.request.isolated else ():
@@ -232,22 +242,46 @@ def find_unjudged(old: Loads, new: Loads) -> Iterator[Unjudged]:
 
 
 def _unjudged_load(name: str, before: Outcome | None, after: Outcome | None) -> Iterator[Unjudged]:
-    """Why a file cannot be compared, if it does not load on one side."""
-    was_broken = before is not None and before.loaded_or_none() is None
-    is_broken = after is not None and after.loaded_or_none() is None
-    if is_broken and before is None:
-        yield Unjudged(name, "it is new and cannot be loaded", counts=True)
-    elif is_broken and was_broken:
-        changed = _hash(before) != _hash(after)
+    """Why a file cannot be compared, if what its client makes of it is not known on one side."""
+    shown = after or before
+    assert shown is not None
+    client, changed = program_of_file(shown.kind, name), _hash(before) != _hash(after)
+    if after is not None and changed and reading_of(after).is_dropped:
+        reason = f"it has errors, for which {client} drops it; another version may read it"
+        yield Unjudged(name, reason, counts=True)
+        return
+    was, now = (each is not None and bool(reading_of(each).unknown) for each in (before, after))
+    if now and before is None:
+        yield Unjudged(name, f"it is new, and what {client} makes of it is not known", True)
+    elif now and was:
         how = "changed" if changed else "did not change"
-        yield Unjudged(name, f"it could not be loaded before and cannot now; it {how}", changed)
-    elif is_broken:
-        yield Unjudged(name, "it cannot be loaded any more", counts=True)
-    elif was_broken and after is None:
-        yield Unjudged(name, "it could not be loaded before, and is gone", counts=True)
-    elif was_broken:
-        reason = "it could not be loaded before, so all that it allows counts as new"
+        yield Unjudged(name, f"what {client} makes of it is not known; it {how}", changed)
+    elif now:
+        yield Unjudged(name, f"what {client} makes of it is not known any more", True)
+    elif was and after is None:
+        yield Unjudged(name, f"what {client} made of it was not known, and it is gone", True)
+    elif was:
+        reason = f"what {client} made of it was not known, so all that it allows counts as new"
         yield Unjudged(name, reason, counts=False)
+    else:
+        yield from _unknown_key_changes(name, before, after)
+
+
+def _unknown_key_changes(
+    name: str, before: Outcome | None, after: Outcome | None
+) -> Iterator[Unjudged]:
+    """The keys that are in no table and changed: any of them may allow or forbid something."""
+    old, new = ({} if each is None else unknown_keys_of(each) for each in (before, after))
+    texts = [{path: canonical_text(each) for path, each in side.items()} for side in (old, new)]
+    for path in dict.fromkeys((*old, *new)):
+        if texts[0].get(path) != texts[1].get(path):
+            how = "added" if path not in old else "removed" if path not in new else "changed"
+            where = after if path in new else before
+            assert where is not None
+            located = where.documents[0].locate([path]).get(path)
+            span = None if located is None else located.key or located.value
+            reason = f"`{format_path(path)}` {how}; equipage does not know this key"
+            yield Unjudged(name, reason, counts=True, span=span)
 
 
 def _follows_source(name: str, old: Loads, new: Loads) -> bool:

@@ -11,7 +11,7 @@ from equipage.effect.reach import Difference, Step
 from equipage.record.sides import Unjudged
 from equipage.render.text import Style
 
-_VERBS = {"allows": "allowed", "asks": "asks", "denies": "denied"}
+VERBS = {"allows": "allowed", "asks": "asks", "denies": "denied"}
 #: More lines about one agent than this hide what matters.
 _MAX_LINES = 40
 
@@ -24,7 +24,7 @@ def lines_of_reach(each: Difference, style: Style) -> Iterator[str]:
     painted = style.paint("warning" if each.widening_steps else "place", word)
     yield f"{painted}: {visible(reach.file)}: {visible(f'{reach.sort} {reach.name}')}{status}"
     for step in each.steps[:_MAX_LINES]:
-        effects = f"{_VERBS[step.before]} → {_VERBS[step.after]}"
+        effects = f"{VERBS[step.before]} → {VERBS[step.after]}"
         place = _place_note(step, visible)
         where = f" ({place})" if place else ""
         yield f"  {step.how}: {_describe_target(step)}: {effects}{where}"
@@ -72,31 +72,32 @@ def reach_to_dict(each: Difference) -> dict[str, Any]:
 
 
 def render_markdown(found: Iterable[Difference], unjudged: Sequence[Unjudged] = ()) -> str:
-    """The agents that may do more than before, and what cannot be judged; empty without either."""
-    widened = [each for each in found if each.widening_steps]
-    if not widened and not unjudged:
-        return ""
-    lines = []
-    if widened:
-        several = f"{len(widened)} agents or settings may do more"
-        lines = [f"### {'One agent may do more' if len(widened) == 1 else several}", ""]
-    for each in widened:
-        lines += _agent_table(each)
+    """The agents that may do more than before, those that may do less, and what cannot be judged;
+    empty without any of it.
+    """
+    changed, lines = [*found], list[str]()
+    for word in ("more", "less"):
+        shown = [each for each in changed if bool(each.widening_steps) == (word == "more")]
+        if shown:
+            several = f"{len(shown)} agents or settings may do {word}"
+            lines += [f"### {f'One agent may do {word}' if len(shown) == 1 else several}", ""]
+        for each in shown:
+            lines += _agent_table(each)
     if unjudged:
         count = len(unjudged)
-        lines += [f"### {count} file{'s' if count != 1 else ''} changed that cannot be judged", ""]
+        lines += [f"### {count} change{'s' if count != 1 else ''} that cannot be judged", ""]
         lines += [
             f"- {_inline_code(each.file)}: {_inline_code(each.reason)}"
             for each in unjudged[:_MAX_LINES]
         ]
         if count > _MAX_LINES:
             lines += ["", f"… and {count - _MAX_LINES} more"]
-    return "\n".join(lines).rstrip() + "\n"
+    return "\n".join(lines).rstrip() + "\n" if lines else ""
 
 
 def _agent_table(each: Difference) -> Iterator[str]:
     reach = each.reach
-    new = ", new" if each.before is None else ""
+    new = ", new" if each.before is None else ", removed" if each.after is None else ""
     subject = f"**{_strip_markup(reach.sort)} {_inline_code(reach.name)}**"
     yield f"{subject} in {_inline_code(reach.file)}{new}"
     yield ""
@@ -106,8 +107,8 @@ def _agent_table(each: Difference) -> Iterator[str]:
         cells = (
             "**wider**" if step.how == "widened" else "narrower",
             f"{step.sort} {_inline_code(step.name)}",
-            _VERBS[step.before],
-            _VERBS[step.after],
+            VERBS[step.before],
+            VERBS[step.after],
             _place_note(step, _inline_code),
         )
         yield f"| {' | '.join(cells)} |"

@@ -24,6 +24,7 @@ from equipage.syntax import (
 )
 from equipage.syntax.json import blank_comments
 from equipage.syntax.variables import (
+    USUAL_MARK,
     Substituted,
     fragments,
     strip_range,
@@ -254,12 +255,14 @@ def parse(
     merge: bool = False,
     comments: bool = False,
     refused: Collection[str] = (),
+    mark: str = USUAL_MARK,
 ) -> tuple[Document | None, list[Fact]]:
     """The document of a source and what was odd about its text.
 
     `window` limits parsing to a part of the source, such as a header. With `env`, variables are
-    replaced first; values for which there is a finding with one of the `refused` codes have no text
-    then. The document is None if the text has no value; the findings then say why.
+    replaced first, those with `mark` before a default; values for which there is a finding with one
+    of the `refused` codes have no text then. The document is None if the text has no value; the
+    findings then say why.
     """
     window = _WHOLE_SOURCE if window is None else window
     document = Document(source, format, None, window, merge, comments)
@@ -268,7 +271,8 @@ def parse(
     try:
         if env is not None:
             need_all = codes.ENV_MISSING in refused
-            replaced = substitute(text, env, is_yaml=format == "yaml", need_all=need_all)
+            is_yaml = format == "yaml"
+            replaced = substitute(text, env, is_yaml=is_yaml, need_all=need_all, mark=mark)
             # Places up to here are those of the author's text; from now on, of the new one.
             facts += _apply_substitution(document, replaced, refused)
             text = document.parsed_text()
@@ -332,7 +336,7 @@ def _parse_other_blocks(
     document: Document, text: str, error: Irregularity, found: list[Fact]
 ) -> tuple[Document | None, list[Fact]]:
     """The document with a hole for each top-level key whose block is not YAML."""
-    rest = yaml.blank_broken_blocks(text, error) if error.code == codes.YAML_SYNTAX else None
+    rest = yaml.blank_broken_blocks(text, error)
     try:
         parsed = None if rest is None else _load("yaml", rest[0], merge=document.merge)
     except SyntaxProblem:
@@ -352,6 +356,9 @@ def _apply_substitution(
     document: Document, replaced: Substituted, refused: Collection[str]
 ) -> list[Fact]:
     """Give a document its text with variables replaced; the findings are about those variables."""
+    if not (replaced.irregularities or any(each.from_environment for each in replaced.pieces)):
+        document.substituted_text = replaced
+        return []
     engine = None if document.format == "yaml" else _engine(document.format)
     changes = list(structure_changes(replaced, engine))
     facts = irregularity_facts(document, (*replaced.irregularities, *changes))

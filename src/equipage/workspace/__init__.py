@@ -19,7 +19,12 @@ from equipage.files.recording import Changes, Record, Recording
 from equipage.loading.format import Format
 from equipage.loading.session import Request, Run
 from equipage.project.recognise import surroundings_of, unrecognised_finding
-from equipage.project.registry import codes_for_comments, format_named
+from equipage.project.registry import (
+    built_in_kinds,
+    codes_for_comments,
+    format_named,
+    installed_formats,
+)
 from equipage.project.settings import SELECT_ALL, Selection, project_of
 from equipage.workspace.find import File, Found, find, find_around
 from equipage.workspace.load import (
@@ -68,7 +73,9 @@ class Workspace:
         """
         if kind is not None:
             named = format_named(kind)  # raises for one that there is not
-            kind = named if isinstance(kind, str) and ":" in kind else kind
+            # Those that are not built in are recognised by what they say themselves.
+            if isinstance(kind, str) and kind not in built_in_kinds():
+                kind = named if ":" in kind or kind in installed_formats() else kind
         self.paths = tuple(dict.fromkeys(paths))
         self.kind, self.selection = kind, selection
         self.digests, self.jobs, self.keeps = digests, jobs, keeps
@@ -198,10 +205,17 @@ class Workspace:
 
     # The report.
 
-    def report(self, about: Collection[File] = (), *, only_known: bool = False) -> Report:
+    def report(
+        self,
+        about: Collection[File] = (),
+        *,
+        extra: Collection[File] = (),
+        only_known: bool = False,
+    ) -> Report:
         """What was found in all files; or `about` some of them, as the report on all says it.
 
-        With `only_known`, the other files are those that have been loaded already.
+        `extra` files count although they may not be among those below the paths. With
+        `only_known`, the other files are those that have been loaded already.
         """
         # What a report looks at is looked at again for the next one, so it is not recorded.
         request = msgspec.structs.replace(self.request, system=self.system)
@@ -210,8 +224,7 @@ class Workspace:
         files = found.files
         if only_known:
             files = [each for each in files if each in self._summaries]
-        known = set(files) if about else ()
-        files = [*files, *(each for each in about if each not in known)]
+        files = [*dict.fromkeys([*files, *extra])] if extra else files
         summaries = list(self.summaries(files))
         gathering = Gathering(run, found, self.selection, self.kind)
         if about:
@@ -328,10 +341,6 @@ class Workspace:
         changed = {path for path in was.keys() & now.keys() if was[path] != now[path]}
         moved = {self.system.absolute(each.path) for each in {*before.files()} ^ {*self.files()}}
         return changed | moved | (was.keys() & touched)
-
-    def copy_without_files(self) -> Workspace:
-        """A workspace in which no file is looked for."""
-        return Workspace((), msgspec.structs.replace(self.request, system=self.system))
 
     def known_summaries(self) -> Iterator[Summary]:
         """What is kept of the files that were loaded so far and are of a kind."""

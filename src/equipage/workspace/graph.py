@@ -14,13 +14,14 @@ import msgspec
 
 from equipage.clients.catalogue import Convention, Field
 from equipage.clients.file_grants import program_of
+from equipage.clients.reading import reading_of
 from equipage.clients.references import is_pattern, references_in
 from equipage.clients.tables.conventions import CONVENTIONS
 from equipage.directives.codes import FILE_NOT_FOUND, INCLUDE_NOT_FOUND
 from equipage.files.walking import walk_files
 from equipage.loading.format import Format, Item
 from equipage.loading.pipeline import Outcome
-from equipage.loading.result import Paths
+from equipage.loading.result import Loaded, Paths
 from equipage.loading.session import Request
 from equipage.loading.tree import Origin, Origins, Via
 from equipage.project.registry import agent_folders, built_in_kinds, format_named
@@ -238,6 +239,7 @@ class Listed(msgspec.Struct, frozen=True):
     shadowed_by: str | None = None  #: the file whose item of the same name is used instead
     errors: int = 0
     warnings: int = 0
+    unknown: str = ""  #: why it is not known what the program makes of the file
 
 
 def list_all(workspace: Workspace) -> list[Listed]:
@@ -296,24 +298,25 @@ def _rows_of_load(found: FileLoad, request: Request) -> Iterator[Listed]:
         yield Listed(name, None, errors=int(refused), warnings=int(not refused))
         return
     layer = _layer_of(outcome.kind, found.path, request)
-    loaded = outcome.loaded_or_none()
-    if loaded is None:
-        yield Listed(name, outcome.kind.name, layer=layer, errors=len(outcome.errors))
+    kind, errors, reading = outcome.kind, len(outcome.errors), reading_of(outcome)
+    if reading.is_dropped or not isinstance(reading.value, dict):
+        yield Listed(name, kind.name, layer=layer, errors=errors, unknown=reading.unknown)
         return
-    shown = outcome.kind.presentation
+    shown = kind.presentation
     if shown.ignored is not None and shown.ignored(outcome):
         return
-    items = list(shown.listing(loaded.to_dict(show_env=False), name))
-    paths = Paths(loaded)
+    items = list(shown.listing(reading.value, name))
+    paths = Paths(Loaded(outcome))
     # All at once: each document is searched a single time.
     places = paths.places(paths.steps(item.path) for item in items)
     for item in items:
         span = places[paths.steps(item.path)].span
         line = span.line if span is not None and span.source.name == name else None
-        is_overlooked = any(each.code in _OVERLOOKED for each in loaded.warnings)
-        program = None if is_overlooked else program_of(outcome.kind.name)
-        warnings = len(loaded.warnings)
-        yield Listed(name, outcome.kind.name, item, layer, line, program, warnings=warnings)
+        is_overlooked = any(each.code in _OVERLOOKED for each in outcome.diagnostics)
+        program = None if is_overlooked else program_of(kind.name)
+        row = Listed(name, kind.name, item, layer, line, program, unknown=reading.unknown)
+        warnings = len(outcome.diagnostics) - errors
+        yield msgspec.structs.replace(row, errors=errors, warnings=warnings)
 
 
 def _mark_shadowed(heights: Mapping[Listed, int]) -> Iterator[Listed]:

@@ -11,7 +11,7 @@ import msgspec
 from equipage.core import codes
 from equipage.core.diagnostics import Code, Diagnostic, UsageError
 from equipage.core.text import describe_exception
-from equipage.files import System, is_below
+from equipage.files import System, entries_of, is_below
 from equipage.files.reading import Files
 from equipage.files.recording import Record
 from equipage.loading.format import Format, Offer
@@ -125,7 +125,7 @@ class _Loading:
         path, system = self.path, self.system
         if system.is_link(path) and not system.exists(path):
             return self.refuse(codes.LINK_BROKEN)
-        if found.by == "path" and system.is_folder(path) and system.entries(path):
+        if found.by == "path" and system.is_folder(path) and entries_of(path, system):
             return FileLoad(path)  # a folder of files has the name by chance
         return None
 

@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from equipage.clients.file_grants import reaches_of
-from equipage.clients.grants import Grant, Reach, covers
+from equipage.clients.grants import Grant, GrantIndex, Reach, covers
 from equipage.clients.launchers import launches_in
+from equipage.clients.reading import reaches_of
 from equipage.core import codes
 from equipage.core.diagnostics import Diagnostic, Fact, Shown
 from equipage.core.path import Path, get
@@ -35,9 +35,10 @@ def policy_findings(
     facts: dict[tuple[Any, ...], Fact] = {}
     reaches = reaches_of(outcome)
     for reach in reaches:
+        index = GrantIndex(reach)
         for listed, sort in SORTS_BY_LIST.items():
             for pattern in never.get(listed, ()):
-                for grant in _violating_grants(reach, sort, pattern):
+                for grant in _violating_grants(reach, index, sort, pattern):
                     # A pattern is violated once at each place, however many grants are there.
                     facts.setdefault(
                         (grant.path, pattern), _forbidden_fact(outcome, reach, grant, pattern)
@@ -56,7 +57,7 @@ def policy_findings(
     return place_in_outcome(outcome, found) if found else []
 
 
-def _violating_grants(reach: Reach, sort: str, pattern: str) -> Iterator[Grant]:
+def _violating_grants(reach: Reach, index: GrantIndex, sort: str, pattern: str) -> Iterator[Grant]:
     """The grants of a reach that allow what a pattern forbids."""
     if sort == "mode":
         for grant in reach.grants_of(sort):
@@ -64,12 +65,12 @@ def _violating_grants(reach: Reach, sort: str, pattern: str) -> Iterator[Grant]:
             if pattern in (value, grant.name, grant.name.replace(" = ", "=")):
                 yield grant
         return
-    decides = reach.deciding_grant(sort, pattern)
+    decides = index.deciding_grant(sort, pattern)
     if decides is not None and decides.effect == "allows":
         yield decides
     for grant in reach.grants_of(sort):
         is_inside = grant.effect == "allows" and covers(pattern, grant.name, sort)
-        if is_inside and grant is not decides and reach.deciding_grant(sort, grant.name) is grant:
+        if is_inside and grant is not decides and index.deciding_grant(sort, grant.name) is grant:
             yield grant
 
 

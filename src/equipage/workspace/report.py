@@ -289,7 +289,8 @@ class Gathering:
             diagnostics = [_soften_guess(each, summary) for each in diagnostics]
         if summary is not None and self._is_fixture(path, summary):
             diagnostics = [_soften_fixture(each) for each in diagnostics]
-        judged = project_of(path, self.run).select_findings(diagnostics, self.selection)
+        project = project_of(path, self.run)
+        judged = project.select_findings(diagnostics, self.selection, self.system)
         if _fails(diagnostics):
             self._failed.add(name)
         if _fails(judged):

@@ -52,7 +52,7 @@ class Watch(Generic[C]):
     ) -> None:
         self.current: Loaded[C] | None = None  #: the last good configuration
         self.problem: LoadError | None = None  #: what is wrong with the files as they are now
-        self._path = os.path.abspath(path)
+        self._path = system.absolute(path)
         self._load, self._system = load, system
         self._on_problem = on_problem or _log
         self._stop = threading.Event()

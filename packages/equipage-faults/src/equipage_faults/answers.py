@@ -25,9 +25,8 @@ from equipage.formats.server.model import (
     Tool,
 )
 from equipage.formats.server.payloads import Generated
-from equipage_faults.matching import condition_holds
-from equipage_faults.templates import Context
-from equipage_faults.views import Item, View, identity
+from equipage_faults.matching import Context, condition_holds
+from equipage_faults.phases import Item, View, identity
 from equipage_faults.wire import TextPayload, error_body
 
 JSON = dict[str, Any]

@@ -18,7 +18,7 @@ from typing import Any, Literal
 
 import msgspec
 
-from equipage.files import Entry, is_below, parents_of
+from equipage.files import Entry, entries_of, is_below, parents_of
 from equipage.files.disk import Disk
 from equipage.files.reading import Files
 from equipage.files.sandbox import real_path
@@ -29,7 +29,6 @@ from equipage.record.dependencies import (
     CodeCache,
     CodeProblem,
     code_of,
-    entries_of,
     folders_up,
     is_private,
 )
@@ -41,8 +40,8 @@ from equipage_serve.confinement import (
     Unservable,
     bubblewrap_command,
     confine,
-    jail_read_paths,
     limits_of,
+    system_paths,
 )
 from equipage_serve.platform import PACKAGE_FOLDER, Platform
 from equipage_serve.templates import Template, TemplateProblem
@@ -176,12 +175,17 @@ def _base_folder(folder: str, roots: Sequence[str], settings: Settings) -> str:
 def _caps_with_targets(caps: Mapping[str, Any], base: str) -> dict[str, Any]:
     """Caps whose paths are those of the files themselves. Raises `Unservable`."""
     files: dict[str, list[str]] = {}
-    for mode, paths in (caps.get("filesystem") or {}).items():
+    declared = caps.get("filesystem") or {}
+    changed = [os.path.normpath(os.path.join(base, each)) for each in declared.get("write") or ()]
+    for mode, paths in declared.items():
         for path in paths:
             written = os.path.normpath(os.path.join(base, path))
             target = real_path(written)
-            # A lock covers the pack, and not where a link leads.
-            if not os.path.isabs(path) and target != written and not is_below(target, base):
+            # A lock covers the pack, and not where a link leads; and a tool could have put it there
+            # itself.
+            tops = [each for each in changed if each != written and is_below(written, each)]
+            tops = tops or ([os.sep] if os.path.isabs(path) else [base])
+            if target != written and not any(is_below(target, real_path(each)) for each in tops):
                 raise Unservable(f"`{path}` in `caps` is a link to {target}: write that path")
             files.setdefault(mode, []).append(target)
     return {**caps, "filesystem": files}
@@ -302,8 +306,13 @@ def command_of(tool: Tool, names: Mapping[str, Any], home: str) -> list[str]:
         command.append(code.entry)
     command += [fill(names) for fill in tool.arguments]
     if tool.confinement.bwrap and command:
-        own = readable_paths(tool)
-        return [*bubblewrap_command(tool.confinement, own, tool.base, home), *command]
+        # It follows links, which a tool may have put there since its last call.
+        read, write = (
+            tuple(each for each in paths if real_path(each) == each)
+            for paths in (tool.confinement.read, tool.confinement.write)
+        )
+        confinement = msgspec.structs.replace(tool.confinement, read=read, write=write)
+        return [*bubblewrap_command(confinement, readable_paths(tool), tool.base, home), *command]
     return command
 
 
@@ -354,13 +363,15 @@ def _module_folders(tool: Tool) -> list[str]:
 def readable_paths(tool: Tool) -> list[str]:
     """What a tool may read without asking: its folder, its code, and what runs it."""
     own = _own_paths(tool.folder)
-    granted, files = frozenset(own), (each.path for each in tool.code.files)
+    granted = frozenset(own)
+    files = (each.path for each in tool.code.files if each.is_read)
     own += (each for each in files if granted.isdisjoint((each, *parents_of(each))))
     if tool.code.program is not None:
         own.append(os.path.realpath(tool.code.program.path))
     if tool.kind == "python":
-        own += [sys.prefix, sys.base_prefix, sysconfig.get_path("stdlib")]
-        own += [each for each in sys.path if each.endswith(("site-packages", "dist-packages"))]
+        python = [sys.prefix, sys.base_prefix, sysconfig.get_path("stdlib")]
+        python += [each for each in sys.path if each.endswith(("site-packages", "dist-packages"))]
+        own += [*python, *map(real_path, python)]
         if tool.confinement.bwrap:
             own.append(PACKAGE_FOLDER)
     return list(dict.fromkeys(own))
@@ -413,7 +424,11 @@ def jail_of(tool: Tool, *, root: bool) -> dict[str, Any]:
         "network": confinement.network,
         "landlock": confinement.landlock,
         "filter": confinement.filter,
-        "read": jail_read_paths(confinement, readable_paths(tool)),
+        # Those of the machine may be links, such as `/bin`; what a tool could replace is none.
+        "read": [
+            *(*readable_paths(tool), *confinement.read),
+            *map(real_path, system_paths(confinement)),
+        ],
         "write": [*confinement.write, "/dev/null"],
         "listed": _listed_folders(tool),
     }

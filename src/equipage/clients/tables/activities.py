@@ -106,6 +106,18 @@ MODES_BY_ACTIVITY: dict[str, dict[str, tuple[tuple[str, dict[str, State]], ...]]
         "run commands": (("readonly", {"true": "partly", "false": "allows"}),),
     },
 }
+#: Tools that the main agent uses without a question, unless a rule says otherwise.
+UNASKED_TOOLS = {"Claude Code": (*_CLAUDE_TOOLS["read files"], "Agent", "Task", "Skill")}
+#: The modes of the main agent in which it uses tools without a question; `*` is every tool.
+UNASKED_BY_MODE = {
+    "Claude Code": {
+        "permissions.defaultMode = acceptEdits": _CLAUDE_TOOLS["write files"],
+        "permissions.defaultMode = auto": ("*",),
+        "permissions.defaultMode = bypassPermissions": ("*",),
+    }
+}
+#: What a client documents and no run without a person showed; the wider of the two counts.
+DOCUMENTED_ONLY = ("permissionMode = ", "permissions.defaultMode = bypassPermissions")
 #: Names in a list of tools that mean all tools of the client.
 ALL_BUILT_IN = {"Kiro": "@builtin"}
 #: Names that a client reads as another.

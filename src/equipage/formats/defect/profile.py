@@ -12,7 +12,7 @@ import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path as FilePath
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import msgspec
 
@@ -56,6 +56,7 @@ from equipage.plugin import (
     Item,
     Layering,
     Offer,
+    Outcome,
     Path,
     Presentation,
     Reading,
@@ -70,11 +71,7 @@ from equipage.plugin import (
     nearest,
 )
 
-if TYPE_CHECKING:
-    from equipage.plugin import Outcome
-
-
-Finding = tuple["Outcome", Fact]
+Finding = tuple[Outcome, Fact]
 
 #: The tools every agent knows; others come from MCP servers as `mcp__server__tool`.
 # fmt: off

@@ -20,7 +20,7 @@ import msgspec
 from equipage.core import codes as core_codes
 from equipage.core.frozen import StrictTable
 from equipage.files import Entry as FolderEntry
-from equipage.files import leads_to_folder
+from equipage.files import entries_of, leads_to_folder
 from equipage.formats.defect import codes, hooks
 from equipage.formats.defect.discovery import Entry, LayeredFolder, resolve_parent_links
 from equipage.formats.defect.hooks import Hooks, Layer
@@ -210,10 +210,7 @@ def _find_profile(entry: FolderEntry, system: System) -> Entry | Fact | None:
 
 def _check_near_profile(folder: str, system: System) -> Fact | None:
     """A finding about a folder without a `config.toml` that was meant to be a profile."""
-    try:
-        names = [each.name for each in system.entries(folder)]
-    except OSError:
-        return None
+    names = [each.name for each in entries_of(folder, system)]
     other = next((name for name in names if name.lower() == "config.toml"), None)
     if other is not None:
         return _overlooked_profile(f"the folder has `{other}`, but no `config.toml`")

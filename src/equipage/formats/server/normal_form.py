@@ -179,7 +179,7 @@ def _hoist_default(part: Tree, path: Path, facts: list[Fact]) -> Tree:
             facts.append(codes.BOTH_SPELLINGS.at(place, part="key", key=written, other=key))
         elif key in BRANCH_KEYS:
             part = move(part, ("default", key), (key,))
-        elif not key.startswith("$"):
+        else:
             owner = "`match branch`"
             facts.append(
                 core_codes.UNKNOWN_FIELD.at(place, part="key", field=Shown(key), owner=owner)

@@ -22,18 +22,18 @@ from typing import Any
 import msgspec
 
 from equipage import __version__
-from equipage.clients.file_grants import reaches_of
 from equipage.clients.grants import Grant, Reach
+from equipage.clients.reading import read_folder
 from equipage.core.diagnostics import Diagnostic
 from equipage.core.path import Path, format_path, walk
 from equipage.core.source import Outline, Span
 from equipage.core.text import lazy_regex, visible
 from equipage.effect.budget import Measure, budget_of
-from equipage.effect.reach import Answer, Matrix, add_inherited, matrices
+from equipage.effect.reach import Answer, Matrix, matrices
 from equipage.files import System
 from equipage.loading.pipeline import Outcome
 from equipage.loading.project_root import project_of_folder
-from equipage.loading.result import Explanation, Paths, Setting
+from equipage.loading.result import Explanation, Loaded, Paths, Setting
 from equipage.loading.session import Request
 from equipage.project.settings import projects_of
 from equipage.record import lock as locks
@@ -492,7 +492,7 @@ def survey_workspace(paths: Sequence[str], request: Request, *, kind: str | None
     kept = [workspace.load(file) for file in workspace.files()]
     found = drop_overruled_guesses(_unique_loads(kept), workspace.system)
     outcomes = [each.outcome for each in found if each.outcome is not None]
-    reaches = add_inherited([reach for each in outcomes for reach in reaches_of(each)])
+    reaches = read_folder(outcomes)
     return Survey(
         report,
         tuple(rows_of(found, request)),
@@ -554,9 +554,8 @@ def places_of(outcomes: Iterable[Outcome], reaches: Iterable[Reach]) -> Places:
     found: Places = {}
     for outcome in outcomes:
         name = outcome.sources[0].name if outcome.sources else ""
-        loaded = outcome.loaded_or_none() if name in wanted else None
-        if loaded is not None:
-            for path, placed in Paths(loaded).places(wanted[name]).items():
+        if name in wanted and outcome.tree is not None:
+            for path, placed in Paths(Loaded(outcome)).places(wanted[name]).items():
                 if placed.span is not None:
                     found[name, format_path(path)] = Step("", *_place(placed.span))
     return found

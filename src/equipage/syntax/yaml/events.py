@@ -181,13 +181,13 @@ class Events:
         before = self._read
         at = len(before) if error.problem_mark is None else error.problem_mark.index
         self._budget[0] -= at + len(before) // _RESTART_SHARE
-        if before[at : at + 1] == ":":
+        if before[at : at + 1] == "\t":
+            self._replace_tab(at, error)
+            self._doubt = at, error
+        elif ":" in before[max(at - 1, 0) : at + 1]:
             self._replace_word_starts()
         elif error.context == "while scanning an anchor" and error.context_mark is not None:
             self._rename(error.context_mark.index + 1)
-        elif before[at : at + 1] == "\t":
-            self._replace_tab(at, error)
-            self._doubt = at, error
         return self._read != before and self._budget[0] >= 0
 
     def _replace_tab(self, at: int, error: MarkedYAMLError) -> None:

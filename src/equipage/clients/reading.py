@@ -1,0 +1,258 @@
+"""What a client makes of files: of one file with `reading_of`, of a folder with `read_folder`.
+
+A file with errors is not absent. Its client ignores a key, drops a rule or the whole file, or does
+something that was not measured: then the reading is *unknown*, and its agents may do anything.
+"""
+
+from __future__ import annotations
+
+import posixpath
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
+
+import msgspec
+
+from equipage.clients import codes
+from equipage.clients.codes import CLAUDE_CODES, MCP_CODES
+from equipage.clients.file_grants import name_and_sort, program_of_file, reach_of_value
+from equipage.clients.grants import EVERYTHING, Grant, Reach
+from equipage.clients.tables.activities import (
+    ALSO_READ_PATHS,
+    CLIENT_FOLDERS,
+    MODES_BY_ACTIVITY,
+    TOOLS_BY_ACTIVITY,
+    UNASKED_TOOLS,
+)
+from equipage.clients.tables.conventions import CONVENTIONS
+from equipage.core import codes as core_codes
+from equipage.core.diagnostics import Diagnostic
+from equipage.core.path import Path, format_path, get
+from equipage.loading.model import unknown_keys
+from equipage.loading.pipeline import Outcome
+from equipage.loading.type_words import type_info
+
+#: The sort and the name of the agent that people talk to.
+MAIN_AGENT = "main agent"
+#: Errors about a part that a client leaves out, or that no client looks at; the rest counts.
+_CODES_OF_PARTS = frozenset(
+    each.name
+    for each in (
+        *(core_codes.UNKNOWN_FIELD, core_codes.FOREIGN_FIELD, core_codes.NON_STRING_KEY),
+        *(core_codes.HEADER_ENDS_EARLY, core_codes.POLICY_FORBIDS, core_codes.POLICY_NOT_PINNED),
+        *(each for each in (*CLAUDE_CODES, *MCP_CODES) if each is not codes.MANIFEST_REFUSED),
+        *(codes.NAME_TAKEN, codes.UNKNOWN_REFERENCE, codes.PATH_MISSING, codes.RESTRICTION_EMPTY),
+        *(codes.NAME_FORM, codes.NAME_DIFFERS, codes.TEXT_TOO_LONG, codes.TEXT_MISSING),
+    )
+)
+#: The kinds of clients' files, each with the field that the whole file is, if it is one.
+_WRAPPERS = {"skill": None, **{each.kind: each.wraps for each in CONVENTIONS}}
+#: Errors because of which Claude Code reads nothing of its settings.
+_CODES_OF_DROPPED_SETTINGS = frozenset(
+    each.name for each in (core_codes.JSON_SYNTAX, core_codes.WRONG_TYPE, core_codes.INVALID_VALUE)
+)
+#: A hook of these that Claude Code cannot load takes all settings along; another only itself.
+_GUARDING_EVENTS = ("hooks.PreToolUse", "hooks.PermissionRequest")
+#: Where Claude Code leaves out an entry of a wrong type, and nothing else.
+_FORGIVING_LISTS = ("permissions.allow[", "permissions.ask[", "permissions.deny[")
+
+
+class Reading(msgspec.Struct, frozen=True):
+    """What is left of a file, as its client reads it."""
+
+    value: Any = None  #: plain; of an unknown or dropped file, what is written
+    is_dropped: bool = False  #: whether the client reads nothing of it
+    unknown: str = ""  #: why it is not known what the client makes of the file
+
+
+def reading_of(outcome: Outcome) -> Reading:
+    """What the client of a file makes of it, errors or not."""
+    loaded = outcome.loaded_or_none()
+    if loaded is not None:
+        return Reading(loaded.to_dict(show_env=False))
+    effects = [_effect_of_error(outcome, each) for each in outcome.errors]
+    value = None if outcome.tree is None else outcome.tree.value
+    # Values of variables belong to one machine.
+    value = value if isinstance(value, dict) and not outcome.kind.reading.variables else None
+    if "dropped" in effects:
+        return Reading(value, is_dropped=True)
+    if value is None or "unknown" in effects:
+        return Reading(value, unknown=next((each.message for each in outcome.errors), "no value"))
+    return Reading(value)
+
+
+def _effect_of_error(outcome: Outcome, error: Diagnostic) -> str:
+    """Whether because of an error a client reads all but a `part`, reads nothing of the file
+    (`dropped`), or does what is not known (`unknown`)."""
+    is_settings = outcome.kind.name == "claude-settings"
+    if is_settings and error.path.startswith("hooks."):
+        is_group = error.code == codes.HOOK_UNLOADABLE.name and error.path.endswith("]")
+        if not error.path.startswith(_GUARDING_EVENTS):
+            return "part"
+        return "dropped" if is_group and error.path.count("[") == 1 else "unknown"
+    if is_settings and error.path.startswith(_FORGIVING_LISTS):
+        return "part"
+    is_in_server = outcome.kind.name == "mcp" and error.path
+    if is_in_server or error.code in _CODES_OF_PARTS:
+        return "part"
+    is_nameless = error.code == core_codes.MISSING_FIELD.name and not error.path
+    if is_nameless or error.code == core_codes.HEADER_DROPPED.name:
+        return "dropped"
+    return "dropped" if is_settings and error.code in _CODES_OF_DROPPED_SETTINGS else "unknown"
+
+
+def unknown_keys_of(outcome: Outcome) -> dict[Path, Any]:
+    """The keys of a file that no table has, with their values: what they do is not known.
+
+    Those that a check reports as errors are misspelt: the client ignores them.
+    """
+    kind, document = outcome.kind, next(iter(outcome.documents), None)
+    value = None if document is None else document.value
+    if kind.name not in _WRAPPERS or not isinstance(value, dict):
+        return {}
+    wrapper = _WRAPPERS[kind.name]
+    value = value if wrapper is None else {wrapper: value}
+    misspelt = {each.path for each in outcome.errors if each.code == "unknown-field"}
+    return {
+        path: get(value, path)
+        for path in unknown_keys(value, type_info(kind.model))
+        if format_path(path) not in misspelt and path[0] not in kind.shape.describing
+    }
+
+
+def reaches_of(
+    outcome: Outcome,
+    reading: Reading | None = None,
+    *,
+    file: str | None = None,
+    usual_modes: bool = True,
+) -> tuple[Reach, ...]:
+    """The reach of everything that a file describes, as its client reads it.
+
+    `file` is the name that people are shown, by default that of the source; `usual_modes` as for
+    `reach_of_value`.
+    """
+    kind = outcome.kind
+    if (kind.presentation.ignored or _never)(outcome):
+        return ()
+    path = outcome.sources[0].name if outcome.sources else outcome.session.path
+    name = outcome.session.files.system.name_of(path) if file is None else file
+    reading = reading or reading_of(outcome)
+    if not reading.unknown:
+        # An agent that is dropped is not there; other files that are dropped say nothing.
+        is_gone = reading.is_dropped and name_and_sort(kind, {}, name)[1] == "agent"
+        value = {} if reading.is_dropped else reading.value
+        return () if is_gone else reach_of_value(kind, value, name, usual_modes=usual_modes)
+    own, sort = name_and_sort(kind, reading.value or {}, name)
+    program = program_of_file(kind, name)
+    everything = (Grant("tool", EVERYTHING, "allows", name),)
+    return (Reach(own, sort, kind.name, program, name, everything, unknown=reading.unknown),)
+
+
+def _never(_outcome: Outcome) -> bool:
+    return False
+
+
+# A folder.
+
+#: What an agent inherits: everything but who else there is.
+_INHERITED_SORTS = frozenset(
+    {"settings", "servers", "hooks", "policy", "plugin", "extension", "modes"}
+)
+#: What says something about the main agent of a folder: plugins count where they are installed.
+_SORTS_OF_MAIN_AGENT = _INHERITED_SORTS - {"plugin", "extension"}
+
+
+def read_folder(outcomes: Iterable[Outcome]) -> list[Reach]:
+    """The reaches of the files of a folder, merged as clients merge them: main agents first, and
+    each agent with what its project gives it.
+    """
+    return add_inherited([reach for each in outcomes for reach in reaches_of(each)])
+
+
+def add_inherited(reaches: Sequence[Reach]) -> list[Reach]:
+    """The reaches, each agent's with what its project gives it, and those of main agents.
+
+    Settings, servers and hooks count for the agents of their client in and below the folder that
+    they configure; skills are there for every agent of a client that reads them.
+    """
+    giving = [each for each in reaches if each.sort in _INHERITED_SORTS or each.sort == "skill"]
+    files = {each.file for each in giving}
+    # The agents of a client in one folder inherit the same: one tuple for all of them.
+    known: dict[tuple[str, str, str], tuple[Grant, ...]] = {}
+    found: list[Reach] = []
+    for each in (*_main_agents(giving), *reaches):
+        if each.sort not in (MAIN_AGENT, "agent", "team"):
+            found.append(each)
+            continue
+        is_main = each.sort == MAIN_AGENT
+        own = MAIN_AGENT if is_main else each.file if each.file in files else ""
+        key = (each.program, configured_folder(each.file), own)
+        if key not in known:
+            known[key] = tuple(
+                grant
+                for other in giving
+                if (other.sort == "skill" if is_main else other.file != each.file)
+                and _counts_for(each, other)
+                for grant in _inheritable_grants(other)
+            )
+        found.append(msgspec.structs.replace(each, inherited=known[key]))
+    return found
+
+
+def _main_agents(giving: Iterable[Reach]) -> Iterator[Reach]:
+    """The agents that people talk to, one for each client and folder with settings for it."""
+    groups: dict[tuple[str, str], list[Reach]] = {}
+    for each in giving:
+        is_known = each.program in TOOLS_BY_ACTIVITY or each.program in MODES_BY_ACTIVITY
+        if is_known and each.sort in _SORTS_OF_MAIN_AGENT:
+            key = each.program, configured_folder(each.file)
+            groups.setdefault(key, []).append(each)
+    for (program, _), layers in sorted(groups.items()):
+        # Settings first, what is local above what is shared.
+        layers.sort(key=lambda each: (each.sort != "settings", ".local." in each.file, each.file))
+        first = layers[0]
+        grants = tuple(_merge_layers(layers, program))
+        unknown = next((each.unknown for each in layers if each.unknown), "")
+        yield Reach(
+            *(MAIN_AGENT, MAIN_AGENT, first.kind, program, first.file, grants),
+            precedence=first.precedence,
+            unknown=unknown,
+        )
+
+
+def _merge_layers(layers: Iterable[Reach], program: str) -> Iterator[Grant]:
+    """The grants of all layers: lists are joined, of a mode the highest that is written counts."""
+    kept: dict[object, Grant] = {
+        tool: Grant("tool", tool, "allows", default=True) for tool in UNASKED_TOOLS.get(program, ())
+    }
+    for each in (grant for layer in layers for grant in layer.grants):
+        key: object = (each.sort, each.mode) if each.level is not None else (each.sort, each.name)
+        if each.level is None and not each.base:
+            key = (key, each.effect, each.file, each.path)
+        if key not in kept or not each.default:
+            kept[key] = each
+    yield from kept.values()
+
+
+def _counts_for(agent: Reach, other: Reach) -> bool:
+    """Whether what a file says counts for an agent."""
+    base = configured_folder(other.file)
+    inside = other.file[len(base) :].lstrip("/")
+    same = other.program == agent.program or inside.startswith(
+        ALSO_READ_PATHS.get(agent.program, ("\0",))
+    )
+    return same and (not base or f"{configured_folder(agent.file)}/".startswith(f"{base}/"))
+
+
+def _inheritable_grants(other: Reach) -> Iterator[Grant]:
+    if other.sort == "skill":
+        yield Grant("skill", other.name, "allows", other.file)
+        return
+    yield from (each for each in other.grants if not each.default)
+
+
+def configured_folder(file: str) -> str:
+    """The folder that a file configures: the one around the first folder of a client."""
+    parts = posixpath.dirname(file).split("/")
+    ends = [number for number, part in enumerate(parts) if part in CLIENT_FOLDERS]
+    return "/".join(parts[: ends[0]] if ends else parts)

@@ -1,0 +1,235 @@
+"""No false assurance: what is said of files where a client reads them otherwise than they look.
+
+Each case is a folder and a command: what its answer must say, and what it must not.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pytest
+
+from lab import commit, environment, in_process, settle, write
+
+AGENT = "---\nname: reviewer\ndescription: Review.\n{}---\nReview.\n"
+SETTINGS, LOCAL = ".claude/settings.json", ".claude/settings.local.json"
+REVIEWER = ".claude/agents/reviewer.md"
+
+
+def rules(**lists: Any) -> dict[str, Any]:
+    return {"permissions": lists}
+
+
+class Case(NamedTuple):
+    """A folder, a command, and what its answer says on standard output and error."""
+
+    name: str
+    files: dict[str, Any]
+    command: str
+    says: tuple[str, ...]
+    never: tuple[str, ...] = ()
+    code: int = 0
+
+
+EVERY = "reviewer  Claude Code  yes*   yes*    yes*  yes*     yes*    "
+UNKNOWN = "unknown  unknown  unknown  unknown  unknown  "
+README = {REVIEWER: AGENT.format("allowed_tools: [Read, Grep]\n")}
+
+CASES = [
+    # A misspelt restriction is ignored by the client, so the agent has every tool.
+    Case("1: reach", README, "reach", (EVERY, f"read as its client reads it: {REVIEWER}"), ("no agents",)),
+    Case("1: list", README, "list", ("claude-agent  reviewer", "Claude Code"), (), 1),
+    Case("1: lock", README, "lock", ("locked 1 configuration",), ("not locked", "not known")),
+    # What people talk to has the reach of settings, hooks and servers.
+    Case("5: settings alone", {SETTINGS: rules(allow=["Bash"])}, "reach", ("main agent  Claude Code  yes*   asks*   yes",), ("no agents",)),
+    Case("5: servers alone", {".mcp.json": {"mcpServers": {"docs": {"command": "docs"}}}}, "reach", ("main agent", "docs"), ("no agents",)),
+    Case("5: why", {SETTINGS: rules(allow=["Bash"])}, "reach --why run", (f"allows tool Bash: {SETTINGS}:1:28 at permissions.allow[0]",)),
+    Case("5: a mode that does not ask", {SETTINGS: rules(defaultMode="acceptEdits")}, "reach", ("main agent  Claude Code  yes*   yes ",)),
+    Case("5: local settings win", {SETTINGS: rules(defaultMode="acceptEdits"), LOCAL: rules(defaultMode="default")}, "reach", ("main agent  Claude Code  yes*   asks*",)),
+    Case("5: rules of all layers count", {SETTINGS: rules(deny=["WebFetch", "WebSearch"]), LOCAL: rules(allow=["Bash"])}, "reach", ("main agent  Claude Code  yes*   asks*   yes   no ",)),
+    # `permissionMode` has no effect with `--agent`, and settings beat it.
+    Case("15", {REVIEWER: AGENT.format("permissionMode: plan\n"), SETTINGS: rules(defaultMode="acceptEdits")}, "reach reviewer --why write", ("write files: yes",), ("write files: no",)),
+    # Files with errors: dropped, a part ignored, or unknown.
+    Case("settings are dropped for one wrong type", {SETTINGS: {**rules(allow=["Bash"], deny=["Read"]), "model": 5}}, "reach", ("main agent  Claude Code  yes*   asks*   asks*",)),
+    Case("a rule that is no text is left out alone", {SETTINGS: rules(deny=["Bash", 5])}, "reach", ("main agent  Claude Code  yes*   asks*   asks*",)),
+    Case("a list of tools that is a number", {REVIEWER: AGENT.format("tools: 5\n")}, "reach", (UNKNOWN, f"unknown: assume everything: {REVIEWER}: expected a list, found the number 5\n")),
+    Case("such an agent in a list", {REVIEWER: AGENT.format("tools: 5\n")}, "list", ("reviewer  .claude/agents/reviewer.md  unknown",), (), 1),
+    Case("a header that never ends", {REVIEWER: "---\nname: reviewer\ntools: Read\n\nText.\n"}, "reach", (UNKNOWN, "the header is never closed")),
+    Case("settings that are a list", {SETTINGS: "[]"}, "reach", ("main agent",), ("no agents",)),
+    Case("settings that are not JSON", {SETTINGS: "{"}, "reach", ("main agent",), ("no agents",)),
+    Case("settings that are not text", {SETTINGS: b"\xff\xfe\x00{"}, "reach", ("unknown: assume everything: .claude/settings.json",), ("no agents",)),
+    Case("two agents of one name", {REVIEWER: AGENT.format("tools: Read\n"), ".claude/agents/b.md": AGENT.format("")}, "reach", (EVERY, "reviewer  Claude Code  yes    no")),
+    Case("a key that is no text", {REVIEWER: AGENT.format("tools: Read\n5: x\n")}, "reach", ("reviewer  Claude Code  yes    no",)),
+    Case("a rule of 100 kB", {SETTINGS: rules(deny=[f"Bash({'x' * 100_000}:*)"])}, "reach", ("main agent",)),
+]  # fmt: skip
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    (tmp_path / "work" / ".git").mkdir(parents=True)
+    settle(monkeypatch, tmp_path / "work", environment(COLUMNS="1000"))
+    return tmp_path / "work"
+
+
+@pytest.mark.parametrize("case", [pytest.param(each, id=each.name) for each in CASES])
+def test_nothing_is_promised_that_does_not_hold(case: Case) -> None:
+    write(Path(), case.files)
+    done = in_process(case.command.split())
+    said = done.out + done.err
+    assert done.code == case.code, said
+    assert [each for each in case.says if each not in said] == [], said
+    assert [each for each in case.never if each in said] == [], said
+
+
+def test_a_layer_that_cannot_be_read_is_unknown() -> None:
+    write(Path(), {SETTINGS: "{}"})
+    os.truncate(SETTINGS, 11_000_000)
+    done = in_process(["reach"])
+    assert "no agents found" not in done.err
+    assert done.err.splitlines()[-1].startswith(f"equipage: unknown: assume everything: {SETTINGS}")
+
+
+class Change(NamedTuple):
+    """A change of a repository, and what the gate says of it; with code 1 it fails."""
+
+    name: str
+    before: dict[str, Any]
+    after: dict[str, Any]
+    says: tuple[str, ...] = ()
+    never: tuple[str, ...] = ()
+    code: int = 1
+
+
+def known(key: str) -> str:
+    return f"{SETTINGS}: `{key}`"
+
+
+CHANGES = [
+    Change("2: the cure of a misspelt restriction", README, {REVIEWER: AGENT.format("tools: [Read, Grep]\n")}, ("permission changed: tools",), ("widened", "cannot be judged"), 0),
+    Change("2: the slip comes", {REVIEWER: AGENT.format("tools: [Read, Grep]\n")}, README, ("permission widened",)),
+    Change("4: a command that the client runs", {SETTINGS: {"proxyAuthHelper": "a"}}, {SETTINGS: {"proxyAuthHelper": "b"}}, (f"{known('proxyAuthHelper')} changed; equipage does not know this key",)),
+    Change("4: a list is emptied", {SETTINGS: {"deniedModels": ["a"]}}, {SETTINGS: {"deniedModels": []}}, (f"{known('deniedModels')} changed",)),
+    Change("an unknown key comes", {SETTINGS: {}}, {SETTINGS: {"zeal": 1}}, (f"{known('zeal')} added",)),
+    Change("an unknown key goes", {SETTINGS: {"zeal": 1}}, {SETTINGS: {}}, (f"{known('zeal')} removed",)),
+    Change("an unknown key inside a known one", {SETTINGS: {"sandbox": {}}}, {SETTINGS: {"sandbox": {"zeal": 1}}}, (f"{known('sandbox.zeal')} added",)),
+    Change("an unknown key in a header", {REVIEWER: AGENT.format("tools: Read\n")}, {REVIEWER: AGENT.format("tools: Read\nzeal: 1\n")}, ("`zeal` added",)),
+    Change("an unknown key stays", {SETTINGS: {"zeal": 1}}, {SETTINGS: {"zeal": 1, **rules(deny=["Bash"])}}, ("permission changed",), ("cannot be judged",), 0),
+    Change("a known key that allows nothing", {SETTINGS: {"theme": "dark"}}, {SETTINGS: {"theme": "light"}}, (), ("cannot be judged",), 0),
+    Change("a rule that asks goes", {SETTINGS: rules(ask=["Bash(git push:*)"])}, {SETTINGS: rules()}, ("permission widened: permissions.ask",)),
+    Change("a rule that asks comes", {SETTINGS: rules()}, {SETTINGS: rules(ask=["Bash(git push:*)"])}, (), ("widened",), 0),
+    Change("a rule that forbids goes", {SETTINGS: rules(deny=["Read(.env)"])}, {SETTINGS: rules()}, ("permission widened: permissions.deny",)),
+    Change("unknown becomes known", {REVIEWER: AGENT.format("tools: 5\n")}, {REVIEWER: AGENT.format("tools: Read\n")}, ("so all that it allows counts as new", "permission widened: tools")),
+    Change("known becomes unknown", {REVIEWER: AGENT.format("tools: Read\n")}, {REVIEWER: AGENT.format("tools: 5\n")}, ("what Claude Code makes of it is not known any more",)),
+    Change("settings break", {SETTINGS: rules(deny=["Bash"])}, {SETTINGS: '{"permissions": {"deny": ["Bash"]},}'}, ("permission widened", "drops it; another version may read it")),
+    Change("settings are repaired", {SETTINGS: '{"permissions": {"deny": ["Bash"]},}'}, {SETTINGS: rules(deny=["Bash"])}, (), ("widened",), 0),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("change", [pytest.param(each, id=each.name) for each in CHANGES])
+def test_the_gate_fails_on_what_is_wider_or_unknown_and_on_nothing_else(change: Change) -> None:
+    write(Path(), change.before)
+    commit(Path())
+    write(Path(), change.after)
+    done = in_process(["diff", "HEAD", "--fail-on", "widened"])
+    assert done.code == change.code, done.out + done.err
+    assert [each for each in change.says if each not in done.out] == [], done.out
+    assert [each for each in change.never if each in done.out] == [], done.out
+
+
+def test_a_comment_says_what_is_wider_then_narrower_then_unknown() -> None:
+    write(Path(), {REVIEWER: AGENT.format("tools: Read\n"), SETTINGS: {"zeal": 1}})
+    write(Path(), {".claude/agents/b.md": AGENT.format("tools: Read, Bash\n")})
+    commit(Path())
+    write(Path(), {REVIEWER: AGENT.format("tools: Read, Bash\n"), SETTINGS: {"zeal": 2}})
+    write(Path(), {".claude/agents/b.md": AGENT.format("tools: Read\n")})
+    out = in_process(["diff", "HEAD", "--fail-on", "widened", "-f", "markdown"]).out
+    headings = [line for line in out.splitlines() if line.startswith("###")]
+    assert headings == ["### One agent may do more", "### One agent may do less", "### 1 change that cannot be judged"]  # fmt: skip
+
+
+def test_findings_of_the_gate_stand_at_the_line_that_widened() -> None:
+    write(Path(), {REVIEWER: AGENT.format("tools:\n- Read\n"), SETTINGS: "{}"})
+    commit(Path())
+    write(Path(), {REVIEWER: AGENT.format("tools:\n- Read\n- Bash\n"), SETTINGS: '{\n"zeal": 1}'})
+    gate = ["diff", "HEAD", "--fail-on", "widened", "-f"]
+    found = json.loads(in_process([*gate, "sarif"]).out)["runs"][0]["results"]
+    places = [each["locations"][0]["physicalLocation"] for each in found]
+    assert [
+        (each["ruleId"], place["artifactLocation"]["uri"], place["region"]["startLine"])
+        for each, place in zip(found, places, strict=True)
+    ] == [("reach-widened", REVIEWER, 6), ("reach-unknown", SETTINGS, 2)]
+    lines = in_process([*gate, "github"]).out.splitlines()
+    assert [line.partition(",endLine")[0] for line in lines] == [f"::error file={REVIEWER},line=6", f"::error file={SETTINGS},line=2"]  # fmt: skip
+
+
+@pytest.mark.parametrize("settings", ['exclude = [".claude"]', "conventions = false"])
+def test_a_change_is_judged_by_the_settings_before_it(settings: str) -> None:
+    write(Path(), {REVIEWER: AGENT.format("tools: Read\n")})
+    commit(Path())
+    write(Path(), {REVIEWER: AGENT.format("tools: Read, Bash\n"), "equipage.toml": settings})
+    done = in_process(["diff", "HEAD", "--fail-on", "widened", "-f", "markdown"])
+    assert (done.code, "| **wider** | tool `Bash` |" in done.out) == (1, True), done.out
+    assert "`equipage.toml`" in done.out
+
+
+def server(**fields: Any) -> dict[str, Any]:
+    return {"mcpServers": {"docs": {"command": "docs", **fields}}}
+
+
+def guard(command: str, **files: Any) -> dict[str, Any]:
+    hook = {"matcher": "Bash", "hooks": [{"type": "command", "command": command}]}
+    return {SETTINGS: {"hooks": {"PreToolUse": [hook]}}, **files}
+
+
+MAKEFILE, PACKAGE = "guard:\n\texit {}\n", '{{"scripts": {{"guard": "exit {}"}}}}'
+PINNED = {".mcp.json": {"mcpServers": {"a": {"command": "npx", "args": ["x@1.2.3"]}}}}
+
+#: What attackers got past the gate.
+ATTACKS = [
+    Change("T2: trust", {".gemini/settings.json": server(includeTools=["search"])}, {".gemini/settings.json": server(includeTools=["search"], trust=True)}, ("widened",)),
+    Change("T3: a sandbox switched off by a text", {".gemini/settings.json": {"tools": {"sandbox": "docker"}}}, {".gemini/settings.json": {"tools": {"sandbox": "false"}}}, ("widened",)),
+    Change("T3: by another", {".gemini/settings.json": {"tools": {"sandbox": "docker"}}}, {".gemini/settings.json": {"tools": {"sandbox": "0"}}}, ("widened",)),
+    Change("T4: commands", {"a": ""}, {".cursor/permissions.json": {"terminalAllowlist": ["*"]}}, (".cursor/permissions.json",)),
+    Change("T4: servers", {"a": ""}, {".cursor/permissions.json": {"mcpAllowlist": ["a:*"]}}, (".cursor/permissions.json",)),
+    Change("T4: runs", {"a": ""}, {".cursor/permissions.json": {"autoRun": {"mode": "all"}}}, (".cursor/permissions.json",)),
+    Change("T5: variables", {"a": ""}, {".gemini/.env": "GEMINI_SANDBOX=false\n"}, (".gemini/.env",)),
+    *(Change(f"T6: {name}", {"a": ""}, {name: wide}, (name,)) for name, wide in {
+        ".CLAUDE/settings.json": rules(allow=["Bash"]),
+        ".MCP.json": server(),
+        ".Cursor/mcp.json": server(),
+        ".Codex/config.toml": 'sandbox_mode = "danger-full-access"\n',
+        ".Gemini/settings.json": {"tools": {"sandbox": False}, "mcpServers": {"a": {"command": "x"}}},
+        "OpenCode.json": {"permission": "allow"},
+        ".VSCode/settings.json": {"chat.tools.autoApprove": True},
+    }.items()),
+    *(Change(f"T7: {command}", guard(command, **{file: text.format(2)}), {file: text.format(0)}, (file,)) for command, file, text in (
+        ("make -s guard", "Makefile", MAKEFILE),
+        ("npm run -s guard", "package.json", PACKAGE),
+        ("just guard", "justfile", "guard:\n  exit {}\n"),
+        ("node guards/", "guards/index.js", "process.exit({})\n"),
+        ("go run ./guards", "guards/main.go", "package main // {}\n"),
+        ("docker compose run guard", "compose.yaml", "services: {{guard: {{image: a{}}}}}\n"),
+        ("PATH=./guards:$PATH run", "guards/run", "exit {}\n"),
+    )),
+    Change("T8: what a guard sources", guard("sh guard.sh", **{"guard.sh": ". ./lib.sh\n", "lib.sh": "exit 2\n"}), {"lib.sh": "exit 0\n"}, ("lib.sh",)),
+    Change("T10: a registry", PINNED, {".npmrc": "registry=https://a\n"}, (".npmrc",)),
+    Change("T10: an index", {".mcp.json": {"mcpServers": {"a": {"command": "uvx", "args": ["x==1.2.3"]}}}}, {"uv.toml": 'index-url = "https://a"\n'}, ("uv.toml",)),
+    Change("T11: no hooks", {"a": ""}, {".vscode/settings.json": {"chat.useHooks": False}}, ("chat.useHooks",)),
+    Change("T12: a workspace", {"a": ""}, {"x.code-workspace": {"settings": {"chat.tools.autoApprove": True}}}, ("x.code-workspace",)),
+    Change("T23: Codex", {".codex/config.toml": ""}, {".codex/config.toml": 'zsh_path = "./x"\n'}, ("`zsh_path` added",)),
+    Change("T23: more of Codex", {".codex/config.toml": ""}, {".codex/config.toml": 'js_repl_node_path = "./x"\n'}, ("`js_repl_node_path` added",)),
+    Change("T23: OpenCode", {"opencode.json": {"model": "a/b"}}, {"opencode.json": {"model": "a/b", "shell": "./x"}}, ("shell",)),
+    Change("T23: a folder", {".mcp.json": server()}, {".mcp.json": server(cwd="x")}, ("cwd",)),
+    Change("T23: a key of a server", {".mcp.json": server()}, {".mcp.json": server(zeal="x")}, ("zeal",)),
+    Change("T24: editor settings below", {"a": ""}, {"sub/.vscode/settings.json": {"chat.tools.autoApprove": True}}, ("sub/.vscode/settings.json",)),
+    Change("T24: a container", {"a": ""}, {".devcontainer/devcontainer.json": {"customizations": {"vscode": {"mcp": {"servers": {}}}}}}, (".devcontainer/devcontainer.json",)),
+    Change("T24: a package beside a launcher", PINNED, {"node_modules/x/index.js": "1\n"}, ("node_modules/x",)),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("change", [pytest.param(each, id=each.name) for each in ATTACKS])
+def test_what_got_past_the_gate_is_seen(change: Change) -> None:
+    test_the_gate_fails_on_what_is_wider_or_unknown_and_on_nothing_else(change)
