@@ -23,7 +23,7 @@ from equipage.render.text import Style, table
 #: A value in a template, or a doubled brace, which means a single one.
 _FIELD = re.compile(r"\{\{|\}\}|\{(\w+)\}")
 #: How many kinds a line names; it counts the others.
-_MAX_KINDS_NAMED = 4
+_MAX_KINDS_NAMED = 3
 
 
 def declare(parser: Parser) -> None:
@@ -75,7 +75,7 @@ def _lines(code: Code, style: Style) -> Iterator[str]:
         yield ""
         for severity, kinds in differing.items():
             # Long lists of kinds would bury the rest; `--json` has them all.
-            is_long = len(kinds) > _MAX_KINDS_NAMED + 1
+            is_long = len(kinds) > _MAX_KINDS_NAMED
             listed = ", ".join(kinds[:_MAX_KINDS_NAMED] if is_long else kinds)
             of = f"In kind {listed}" if len(kinds) == 1 else f"In kinds {listed}"
             others = " and others" if is_long else ""
