@@ -156,7 +156,6 @@ INPUTS ?= 100000
 fuzz: $(VENV)/.ready
 	$(PY) tests/fuzz/run.py --inputs $(INPUTS)
 	EQUIPAGE_FUZZ_WITHOUT=yaml.cyaml $(PY) tests/fuzz/run.py --inputs $(INPUTS) --surface yaml
-	EQUIPAGE_FUZZ_WITHOUT=rtoml $(PY) tests/fuzz/run.py --inputs $(INPUTS) --surface toml
 	$(PY) tests/fuzz/changes.py --changes 10000
 	EQUIPAGE_COLD_RUNS=500 $(PY) -m pytest -q -n 2 -p no:cacheprovider tests/security/test_cold_threads.py
 

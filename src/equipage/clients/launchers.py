@@ -10,13 +10,12 @@ HTTP, secrets, variables in a form that the tool does not replace, names that co
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 import msgspec
 
 from equipage.clients import codes
-from equipage.clients.grant_rows import command_words, split_command
 from equipage.core.codes import SECRET_IN_FILE
 from equipage.core.diagnostics import Fact, Shown
 from equipage.core.path import Path, walk
@@ -54,6 +53,33 @@ _TWO_WORD_LAUNCHERS = {
     ("pipx", "run"): "uvx",
 }
 # fmt: on
+
+
+def command_words(server: Mapping[str, Any]) -> list[str]:
+    """The program that a server starts and its arguments; empty for one that runs elsewhere."""
+    command = next((server[key] for key in ("command", "cmd") if server.get(key)), None)
+    if isinstance(command, dict):  # Zed has the program in a table of its own
+        return command_words({"command": command.get("path"), "args": command.get("args")})
+    args = server.get("args")
+    words: list[Any] = list(command) if isinstance(command, list) else [command]
+    words += args if isinstance(args, list) else [args] if args else []
+    return words if all(isinstance(word, str) for word in words) else []
+
+
+#: A command without quotes: blanks alone divide it.
+_UNQUOTED = re.compile(r"[\t\n !#-&(-\[\]-~]*")
+
+
+def split_command(text: str) -> list[str]:
+    """The words of a command in one text, as a shell divides it."""
+    if _UNQUOTED.fullmatch(text):
+        return text.split()  # many times faster
+    import shlex  # few commands have quotes
+
+    try:
+        return shlex.split(text)
+    except ValueError:
+        return text.split()
 
 
 class Launch(msgspec.Struct, frozen=True):

@@ -333,17 +333,14 @@ def names_are_unique(convention: Convention, own: Sequence[Outcome]) -> Iterator
             used = "only one of the two is used"
             # In Claude Code, files of the folder itself come before those of folders in it; else
             # the order is that of the file system. Both were measured.
-            outer = [each for each in (first, outcome) if _is_directly_in(named[0], each)]
+            paths = (each.path.removeprefix(named[0]) for each in (first, outcome))
+            outer = [each for each in paths if "/" not in each]
             if convention.kind == "claude-agent" and len(outer) == 1:
                 used = f"{convention.tool} uses the one that is not in a folder of its own"
             yield (
                 outcome,
                 codes.NAME_TAKEN.at(("name",), also=also, name=Shown(named[1]), used=used),
             )
-
-
-def _is_directly_in(folder: str, outcome: Outcome) -> bool:
-    return "/" not in outcome.path.removeprefix(folder)
 
 
 def size_and_checksum(outcome: Outcome) -> tuple[int, int]:

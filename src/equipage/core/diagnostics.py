@@ -223,13 +223,10 @@ class Catalogue:
 
     def words(self, code: Code) -> Words:
         if self._words is None:
-            try:  # only runs with findings need it
-                import rtoml as toml
-            except ImportError:  # no wheel for this machine: slower
-                import tomllib as toml  # type: ignore[no-redef]
+            import rtoml  # only runs with findings need it
 
             with open(self._file, encoding="utf-8") as file:
-                found = toml.loads(file.read())
+                found = rtoml.loads(file.read())
             self._words = {name: Words(**words) for name, words in found.items()}
         return self._words[code]
 

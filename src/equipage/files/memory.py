@@ -220,6 +220,11 @@ class Overlay(Memory):
         if not any(is_below(real, self.under.real(each)) for each in roots):
             raise escape_problem(reference)
         refuse_version_control(real, reference)
+        try:  # the way there counts, too; the file itself may be unreadable or missing
+            self.under.open_inside(base, reference, roots).close()
+        except FileProblem as problem:
+            if problem.code in (codes.REFERENCE_ESCAPES, codes.REFERENCE_PRIVATE):
+                raise
         return OpenedContent(real, self._contents[self._key(real)])
 
     def stamp(self, path: str) -> Stamp | None:

@@ -118,7 +118,10 @@ def read_header(source: Source, session: Session, style: HeaderStyle) -> Parsed:
     if style.reader in ("codex", "opencode", "strict"):
         # To these clients, a header with a key twice is not YAML; the others take the last value.
         facts = [
-            _promote_to_error(each) if each.code == codes.DUPLICATE_KEY else each for each in facts
+            msgspec.structs.replace(each, severity="error")
+            if each.code == codes.DUPLICATE_KEY
+            else each
+            for each in facts
         ]
     if document is None and header.format == "yaml":
         document, facts = _recover_header(source, session, style, header, facts)
@@ -131,10 +134,6 @@ def read_header(source: Source, session: Session, style: HeaderStyle) -> Parsed:
         facts.append(codes.HEADER_WITHOUT_FIELDS.at(span=span))
         document.value = {}
     return session.adopt(document), [*facts, *early]
-
-
-def _promote_to_error(each: Fact) -> Fact:
-    return msgspec.structs.replace(each, severity="error")
 
 
 def read_text(source: Source, session: Session) -> Parsed:

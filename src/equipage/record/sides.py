@@ -14,8 +14,8 @@ from collections.abc import Iterable, Iterator
 import msgspec
 
 from equipage.clients.file_grants import program_of_file
-from equipage.clients.grant_rows import split_command
 from equipage.clients.grants import Reach
+from equipage.clients.launchers import split_command
 from equipage.clients.plugins import OWNERS, all_parts
 from equipage.clients.reading import reaches_of, reading_of, unknown_keys_of
 from equipage.clients.tables.unread import (
@@ -86,7 +86,7 @@ def loads_of(workspace: Workspace) -> Loads:
     """What is in a workspace of one path, and the settings of the projects there."""
     (path,), run, system = workspace.paths, workspace.run, workspace.system
     is_folder = system.is_folder(path)
-    found = drop_overruled_guesses(workspace.loads(every_path=True), system)
+    found = drop_overruled_guesses(workspace.loads(every_path=True), system, only_parts=True)
     loads = _sort_loads(found, path if is_folder else None, system)
     if is_folder and workspace.kind is None:
         for project in projects_of(run) if not run.request.isolated else ():

@@ -36,6 +36,7 @@ class FileLoad(msgspec.Struct, frozen=True):
     outcome: Outcome | None = None
     problem: Diagnostic | None = None
     guessed: bool = False  #: whether another load that reads the file knows better what it is
+    is_part: bool = False  #: whether that is because it may be a part of another file
     unsure: str | None = None  #: why the file was taken for its kind, if that is a guess
     unread: str | None = None  #: what a file is that belongs to a tool and is not read
     record: Record | None = None  #: what was looked at, if that is recorded
@@ -113,7 +114,7 @@ class _Loading:
         # A file below a folder may be a part of another one of a format of one's own.
         is_part = found.is_part or (isinstance(self.kind, Format) and not file.named)
         is_guess = found.by == "header" or is_part
-        return FileLoad(path, outcome, guessed=is_guess, unsure=unsure)
+        return FileLoad(path, outcome, guessed=is_guess, is_part=is_part, unsure=unsure)
 
     def belongs_together(self, folder: str, root: str) -> bool:
         """Whether a folder is part of a project, or the project a part of the folder."""
@@ -201,10 +202,16 @@ def identity_of(load: FileLoad, outcome: Outcome) -> Hashable:
     return source if source is not None else system.real(load.path)
 
 
-def drop_overruled_guesses(loads: Iterable[FileLoad], system: System) -> list[FileLoad]:
-    """The files without those whose kind was a guess and which another load reads as its own."""
+def drop_overruled_guesses(
+    loads: Iterable[FileLoad], system: System, *, only_parts: bool = False
+) -> list[FileLoad]:
+    """The files without those whose kind was a guess and which another load reads as its own.
+
+    With `only_parts`, one that its header shows to be an agent stays: a tool may read that, too.
+    """
     loads = list(loads)
-    if not any(each.guessed for each in loads):
+    guesses = {each.path for each in loads if each.is_part or (each.guessed and not only_parts)}
+    if not guesses:
         return loads
     # By the real path: a load reads through links, and names files by what they lead to.
     used = {
@@ -214,7 +221,7 @@ def drop_overruled_guesses(loads: Iterable[FileLoad], system: System) -> list[Fi
         for source in each.outcome.sources
         if source.filename is not None and source.filename != system.real(each.path)
     }
-    return [each for each in loads if not (each.guessed and system.real(each.path) in used)]
+    return [each for each in loads if not (each.path in guesses and system.real(each.path) in used)]
 
 
 # What is kept of each file. Trees, documents and texts of files without findings are let go after a
