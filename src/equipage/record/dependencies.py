@@ -2,9 +2,9 @@
 
 The code of a tool is the script or the module with its package, every module that these import from
 the folder of the pack, code that their texts name, and the program that is started. Of languages
-that are not parsed here, it is all that a script names, and all code in the folders of these files. Modules from elsewhere are
-listed as uncovered. Commands of hooks and servers name files in their words. Nothing is run or
-imported.
+that are not parsed here, it is all that a script names, and all code in the folders of these files.
+Modules from elsewhere are listed as uncovered. Commands of hooks and servers name files in their
+words. Nothing is run or imported.
 """
 
 from __future__ import annotations
