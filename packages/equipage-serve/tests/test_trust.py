@@ -32,14 +32,14 @@ def test_nothing_else_imports_the_packages() -> None:
 
 
 def test_without_the_extra(folder: Path, tmp_path: Path) -> None:
-    """The message names what is missing; nothing is imported before it."""
-    block = "import sys\nfor name in ('mcp', 'jinja2', 'h11'): sys.modules[name] = None\n"
+    """The message names what is missing."""
+    block = "import sys\nsys.modules['watchfiles'] = None\n"
     write(tmp_path / "site", {"sitecustomize.py": block})
     hidden = environment(tmp_path / "site", SOURCES)
-    arguments = ("serve", ".", "--allow", "python", "--isolation", "best")
+    arguments = ("serve", ".", "--allow", "python", "--isolation", "best", "--watch")
     done = command(*arguments, "--unlocked", "--yes", cwd=folder, env=hidden)
     assert done.code == 2
-    assert "this needs mcp: run `pip install mcp jinja2 h11`" in done.err
+    assert "--watch needs watchfiles: run `pip install watchfiles`" in done.err
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="tools are confined on Linux")

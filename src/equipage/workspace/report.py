@@ -117,7 +117,7 @@ class Report(msgspec.Struct, frozen=True):
         try:
             import pyarrow
         except ImportError:
-            raise UsageError("`to_arrow` needs pyarrow: install equipage[arrow]") from None
+            raise UsageError("`to_arrow` needs pyarrow: run `pip install pyarrow`") from None
         numbers = {"line", "column", "end_line", "end_column"}
         text, number = pyarrow.string(), pyarrow.int32()
         types = [(name, number if name in numbers else text) for name in Row._fields]

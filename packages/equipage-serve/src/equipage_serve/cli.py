@@ -103,7 +103,6 @@ def _run_tool(options: argparse.Namespace, output: Output) -> int:
         guess = nearest(wanted, by_id)
         hint = f"did you mean `{guess}`?" if guess else "run `equipage list` to see the tools"
         raise UsageError(f"there is no tool `{wanted}`; {hint}")
-    _require_extra("jinja2")
     # Before anything of it runs, and only for the tool that is called.
     _require_trust(snapshot, {wanted}, options, output)
     _note_missing([by_id[wanted]], output)
@@ -177,10 +176,8 @@ def _serve_tools(options: argparse.Namespace, output: Output) -> int:
     if not catalogue.entries and not catalogue.skills:
         output.note("equipage: there is nothing to serve")
         return USAGE
-    for package in ("mcp", "jinja2"):
-        _require_extra(package)
-    if options.watch:
-        _require_extra("watchfiles")
+    if options.watch and importlib.util.find_spec("watchfiles") is None:
+        raise UsageError("--watch needs watchfiles: run `pip install watchfiles`")
     ids = {each.tool.pack.id for each in catalogue.entries.values()}
     _require_trust(snapshot, ids, options, output)
     _note_missing([each.tool for each in catalogue.entries.values()], output)
@@ -287,12 +284,6 @@ def _note_missing(tools: Iterable[Tool], output: Output) -> None:
     for tool in tools:
         for name in missing_variables(tool):
             output.note(f"equipage: {tool.pack.id}: the variable {name} is not set")
-
-
-def _require_extra(package: str) -> None:
-    if importlib.util.find_spec(package) is None:
-        others = "watchfiles" if package == "watchfiles" else "mcp jinja2 h11"
-        raise UsageError(f"this needs {package}: run `pip install {others}`")
 
 
 def _require_trust(
