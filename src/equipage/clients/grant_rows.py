@@ -285,7 +285,8 @@ def _mode_grant(row: Row, value: Any, path: Path, *, is_default: bool = False) -
         value = next(iter(value))  # a mode with details, such as `granular` of Codex
     known = [each for each in row.order if _is_same_value(each, value)]
     if row.order[0] is True and not isinstance(value, bool):
-        known = [True] if value else [False]  # a sandbox may be on by its name
+        # A sandbox may be on by its name.
+        known = [value not in ("", "0", "false", 0, None)]
     level = row.order.index(known[0]) if known else len(row.order)
     usual = [at for at, each in enumerate(row.order) if _is_same_value(each, row.default)]
     last = len(row.order) - 1
@@ -371,6 +372,18 @@ _INTERPOLATED_KEYS = (*_HEADER_KEYS, "env", "environment", "envs")
 _VARIABLE_NAME_KEYS = ("env_http_headers", "bearer_token_env_var", "env_vars", "env_keys")
 
 
+#: Where a program runs, and a file with its variables.
+_LOCATION_KEYS = ("cwd", "envFile", "env_file")
+#: What is read of a server, and what only describes it or says how long it may take.
+_KNOWN_SERVER_KEYS = frozenset(
+    {*_ALLOW_LIST_KEYS, *_DENY_LIST_KEYS, *_APPROVED_TOOL_KEYS, *_URL_KEYS, *_HEADERS_HELPER_KEYS}
+    | {*_VARIABLE_KEYS, *_HEADER_KEYS, *_INTERPOLATED_KEYS, *_VARIABLE_NAME_KEYS, *_LOCATION_KEYS}
+    | {"command", "cmd", "args", "type", "enabled", "disabled", "settings", "trust", "sandbox"}
+    | {"default_tools_approval_mode", "sandboxEnabled", "name", "title", "description"}
+    | {"timeout", "startup_timeout_sec", "startup_timeout_ms", "tool_timeout_sec", "alwaysLoad"}
+)
+
+
 def _read_servers(row: Row, value: Any, path: Path) -> Iterator[Grant]:
     if isinstance(value, str):  # the path of a file with servers
         yield Grant(row.sort, value, "allows", path=path)
@@ -429,9 +442,9 @@ def _server_grants(name: str, server: dict[str, Any], path: Path) -> Iterator[Gr
             yield Grant(
                 "setting", f"{name}.{key} = {_mask_cached(inner[key])}", "allows", path=(*path, key)
             )
-    for key in _SIGN_IN_KEYS:
-        if key in inner:
-            yield from _OAUTH_ROW.read(_OAUTH_ROW, inner[key], (*path, key))
+    # How it signs in, and keys that are in no table here: any change of them counts.
+    for key in inner.keys() - _KNOWN_SERVER_KEYS:
+        yield from _OAUTH_ROW.read(_OAUTH_ROW, inner[key], (*path, key))
     yield from _server_tool_grants(name, inner, path)
 
 
@@ -477,10 +490,6 @@ def _table_value_grants(
             yield Grant("guard", shown, "denies", path=place, hidden=hidden)
 
 
-#: What a client asks for where it signs in.
-_SIGN_IN_KEYS = ("oauth", "auth", "scopes", "oauth_resource")
-#: Where a program runs, and a file with its variables.
-_LOCATION_KEYS = ("cwd", "envFile", "env_file")
 #: Variables that decide which code a program loads, or where it sends what it knows.
 _STEERING_VARIABLE = re.compile(
     r"(?:\A|_)(?:PATH|OPTIONS|OPTS|PRELOAD|STARTUP|URL|URI|HOST|ENDPOINT|PROXY|SHELL)\Z",
@@ -528,7 +537,7 @@ def _server_tool_grants(name: str, server: dict[str, Any], path: Path) -> Iterat
         f"{name}/*",
         everything,
         path=path,
-        base=not trusted,
+        base=bool(only) or not trusted,
         default=not only and not trusted,
     )
     listed: list[tuple[tuple[str, ...], Effect]] = [

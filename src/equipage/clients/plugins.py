@@ -16,6 +16,7 @@ from typing import Any
 import msgspec
 
 from equipage.clients import codes
+from equipage.clients.tables.unread import EDITOR
 from equipage.core.diagnostics import Fact, Shown
 from equipage.core.path import Path, get, mapping_or_empty
 from equipage.core.text import lazy_regex
@@ -273,7 +274,7 @@ def all_parts(
     for root in sorted(roots):
         path = os.path.join(root, ".vscode", "settings.json")
         if files.exists(path):
-            yield Part(path, "settings of an editor", EDITOR_SETTINGS)
+            yield Part(path, EDITOR, EDITOR_SETTINGS)
 
 
 def _parts_of(kind: str, file: str, files: Files) -> Iterator[Part]:

@@ -16,6 +16,7 @@ from equipage.clients import codes
 from equipage.clients.codes import CLAUDE_CODES, MCP_CODES
 from equipage.clients.file_grants import name_and_sort, program_of_file, reach_of_value
 from equipage.clients.grants import EVERYTHING, Grant, Reach
+from equipage.clients.mcp import Dialect, dialect_of
 from equipage.clients.tables.activities import (
     ALSO_READ_PATHS,
     CLIENT_FOLDERS,
@@ -107,6 +108,8 @@ def unknown_keys_of(outcome: Outcome) -> dict[Path, Any]:
     """
     kind, document = outcome.kind, next(iter(outcome.documents), None)
     value = None if document is None else document.value
+    if kind.name == "mcp" and isinstance(value, dict):
+        return dict(_unknown_server_keys(value, dialect_of(outcome.path)))
     if kind.name not in _WRAPPERS or not isinstance(value, dict):
         return {}
     wrapper = _WRAPPERS[kind.name]
@@ -117,6 +120,17 @@ def unknown_keys_of(outcome: Outcome) -> dict[Path, Any]:
         for path in unknown_keys(value, type_info(kind.model))
         if format_path(path) not in misspelt and path[0] not in kind.shape.describing
     }
+
+
+def _unknown_server_keys(value: dict[str, Any], dialect: Dialect) -> Iterator[tuple[Path, Any]]:
+    """The keys in a list of servers that its client is not known to read."""
+    known = {each.name for each in dialect.fields} | dialect.renamed.keys()
+    listed = value.get(dialect.top)
+    servers = listed if isinstance(listed, dict) else {}
+    yield from (((key,), value[key]) for key in value.keys() - {dialect.top, "inputs", "$schema"})
+    for name, each in servers.items():
+        if isinstance(each, dict):
+            yield from (((dialect.top, name, key), each[key]) for key in each.keys() - known)
 
 
 def reaches_of(

@@ -284,14 +284,15 @@ class _Walk:
             return
         if is_entered:
             is_hidden = name.startswith(".") and not here.holds_agents
+            # Where letter case does not count, `.CLAUDE` is such a folder, too.
+            is_agents = not {name, name.lower()}.isdisjoint(self.agents)
             below = _Folder(
                 entry.path,
                 path + "/",
                 rules.ignores,
                 rules.repository,
-                holds_agents=here.holds_agents or name in self.agents,
-                known_only=name not in self.agents
-                and (here.known_only or not is_usual or is_hidden),
+                holds_agents=here.holds_agents or is_agents,
+                known_only=not is_agents and (here.known_only or not is_usual or is_hidden),
                 tracked_only=rules.is_ignored(path, name, is_folder=is_plain),
                 is_plain=is_plain,
             )
