@@ -43,6 +43,13 @@ CASES = [
     Case("1: reach", README, "reach", (EVERY, f"read as its client reads it: {REVIEWER}"), ("no agents",)),
     Case("1: list", README, "list", ("claude-agent  reviewer", "Claude Code"), (), 1),
     Case("1: lock", README, "lock", ("locked 1 configuration",), ("not locked", "not known")),
+    # Of several layers, only the value that wins is in effect.
+    Case("3", {SETTINGS: rules(defaultMode="plan"), LOCAL: rules(defaultMode="acceptEdits")}, f"explain {SETTINGS} permissions.defaultMode", (f"1. {SETTINGS}:1:33 replaced by the next one (layer: project)", f"2. {LOCAL}:1:33 in effect (layer: local)", "not looked at, and may decide: your own settings (--home), managed settings (--managed)")),
+    Case("3: the user and the organisation", {SETTINGS: {"model": "b"}, f"home/{SETTINGS}": {"model": "a"}, "managed-settings.json": {"model": "c"}}, f"explain {SETTINGS} model --home home --managed managed-settings.json", (f"1. home/{SETTINGS}:1:11 replaced by the next one (layer: user)", f"2. {SETTINGS}:1:11 replaced by the next one (layer: project)", "3. managed-settings.json:1:11 in effect (layer: managed)"), ("not looked at",)),
+    Case("3: lists are joined", {SETTINGS: rules(allow=["Read"]), LOCAL: rules(allow=["Bash"])}, f"show {SETTINGS} --annotate", (f"- Read  # {SETTINGS}:1", f"- Bash  # {LOCAL}:1")),
+    Case("3: a layer that is dropped says nothing", {SETTINGS: rules(defaultMode="plan"), LOCAL: {**rules(defaultMode="default"), "model": 5}}, f"explain {SETTINGS} permissions.defaultMode", (f"{SETTINGS}:1:33 in effect",)),
+    Case("3: a layer of which that is not known", {SETTINGS: rules(defaultMode="plan"), LOCAL: {"statusLine": {"type": "command"}}}, f"explain {SETTINGS} permissions.defaultMode", (LOCAL, "missing required field"), ("in effect",), 1),
+    Case("3: no such layer", {SETTINGS: {"model": "b"}}, f"explain {SETTINGS} model --home nowhere", ("--home nowhere: no such file or folder",), ("in effect",), 2),
     # What people talk to has the reach of settings, hooks and servers.
     Case("5: settings alone", {SETTINGS: rules(allow=["Bash"])}, "reach", ("main agent  Claude Code  yes*   asks*   yes",), ("no agents",)),
     Case("5: servers alone", {".mcp.json": {"mcpServers": {"docs": {"command": "docs"}}}}, "reach", ("main agent", "docs"), ("no agents",)),
@@ -52,6 +59,16 @@ CASES = [
     Case("5: rules of all layers count", {SETTINGS: rules(deny=["WebFetch", "WebSearch"]), LOCAL: rules(allow=["Bash"])}, "reach", ("main agent  Claude Code  yes*   asks*   yes   no ",)),
     # `permissionMode` has no effect with `--agent`, and settings beat it.
     Case("15", {REVIEWER: AGENT.format("permissionMode: plan\n"), SETTINGS: rules(defaultMode="acceptEdits")}, "reach reviewer --why write", ("write files: yes",), ("write files: no",)),
+    # A pattern behind a tool has no effect in an agent: the whole tool is offered, or taken away.
+    Case("16: offered", {REVIEWER: AGENT.format("tools: Bash(git push:*)\n")}, "reach reviewer --why Bash", ("Bash: yes",), ("partly",)),
+    Case("16: taken away", {REVIEWER: AGENT.format("disallowedTools: Bash(git push:*)\n")}, "reach reviewer --why Bash", ("Bash: no",), ("partly",)),
+    Case("17", {SETTINGS: rules(ask=["Agent(x)", "Skill(y)"])}, "check", ("permission-rule-never-matches", "only `Agent` alone is", "only `Skill` alone is"), (), 1),
+    Case("17: reach", {SETTINGS: rules(ask=["Agent(x)"])}, "reach", ("main agent  Claude Code  yes*   asks*   asks*  asks*    yes*",)),
+    # A dead rule forbids nothing, and is an error; what works is none.
+    Case("6", {SETTINGS: rules(deny=["Bash(cat **/*.pem:*)"])}, "check", ("permission-rule-never-matches", "hold no other `*`"), (), 1),
+    Case("6: reach", {SETTINGS: rules(deny=["Bash(cat **/*.pem:*)"])}, "reach", ("main agent  Claude Code  yes*   asks*   asks*",), ("partly",)),
+    *(Case(f"19: {rule} works", {SETTINGS: rules(deny=[rule])}, "check", ("no problems",)) for rule in ("Bash( *)", "Bash(* push)", "Bash(*git push)", "Bash(git  push:*)", "B*", "*")),
+    *(Case(f"19: {rule} is dead", {SETTINGS: rules(deny=[rule])}, "check", ("permission-rule-",), (), 1) for rule in (" Bash(x)", "Bash(x) ", "Bash (x)", "Bash( x)", "Bash(x )", "Bash(x:* )", "Bash:x", "Bash x", "Bash(a),Bash(b)", "Bash(/x/)", 'Bash("x:*")', "BASH(x)", "Bash(x:* y)", "Bash(x\\:*)", "Bash(x ?)", "Bash(x*:*)", "Bash(x:**)", "Bash(\tx)", "Bash(:*)", "Shell(x)", "Bash(x)y", "WebFetch(domain: h)", "WebFetch(domain:h/p)", "Agent(a, b)", "Agent(r*)", "mcp__s(x)")),
     # Files with errors: dropped, a part ignored, or unknown.
     Case("settings are dropped for one wrong type", {SETTINGS: {**rules(allow=["Bash"], deny=["Read"]), "model": 5}}, "reach", ("main agent  Claude Code  yes*   asks*   asks*",)),
     Case("a rule that is no text is left out alone", {SETTINGS: rules(deny=["Bash", 5])}, "reach", ("main agent  Claude Code  yes*   asks*   asks*",)),
@@ -121,6 +138,13 @@ CHANGES = [
     Change("a rule that asks goes", {SETTINGS: rules(ask=["Bash(git push:*)"])}, {SETTINGS: rules()}, ("permission widened: permissions.ask",)),
     Change("a rule that asks comes", {SETTINGS: rules()}, {SETTINGS: rules(ask=["Bash(git push:*)"])}, (), ("widened",), 0),
     Change("a rule that forbids goes", {SETTINGS: rules(deny=["Read(.env)"])}, {SETTINGS: rules()}, ("permission widened: permissions.deny",)),
+    Change("17: a question that may be asked goes", {SETTINGS: rules(ask=["Agent(x)"])}, {SETTINGS: rules()}, ("widened",)),
+    Change("a live rule takes the place of a dead one", {SETTINGS: rules(deny=["Bash(rm*:*)"])}, {SETTINGS: rules(deny=["Bash(rm:*)"])}, (), ("widened",), 0),
+    Change("a dead rule takes the place of a live one", {SETTINGS: rules(deny=["Bash(rm:*)"])}, {SETTINGS: rules(deny=["Bash(rm*:*)"])}, ("widened",)),
+    Change("a hook runs something else", {SETTINGS: {"hooks": {"Stop": [{"hooks": [{"type": "command", "command": "a"}]}]}}}, {SETTINGS: {"hooks": {"Stop": [{"hooks": [{"type": "command", "command": "b"}]}]}}}, ("permission widened: hooks",)),
+    Change("a helper runs something else", {SETTINGS: {"apiKeyHelper": "a"}}, {SETTINGS: {"apiKeyHelper": "b"}}, ("permission widened: apiKeyHelper",)),
+    Change("a status line runs something else", {SETTINGS: {"statusLine": {"type": "command", "command": "a"}}}, {SETTINGS: {"statusLine": {"type": "command", "command": "b"}}}, ("permission widened: statusLine.command",)),
+    Change("a server runs something else", {".mcp.json": {"mcpServers": {"a": {"command": "a"}}}}, {".mcp.json": {"mcpServers": {"a": {"command": "b"}}}}, ("permission widened: mcpServers.a.command",)),
     Change("unknown becomes known", {REVIEWER: AGENT.format("tools: 5\n")}, {REVIEWER: AGENT.format("tools: Read\n")}, ("so all that it allows counts as new", "permission widened: tools")),
     Change("known becomes unknown", {REVIEWER: AGENT.format("tools: Read\n")}, {REVIEWER: AGENT.format("tools: 5\n")}, ("what Claude Code makes of it is not known any more",)),
     Change("settings break", {SETTINGS: rules(deny=["Bash"])}, {SETTINGS: '{"permissions": {"deny": ["Bash"]},}'}, ("permission widened", "drops it; another version may read it")),

@@ -26,6 +26,7 @@ from equipage.clients.catalogue import (
     patterns_in,
 )
 from equipage.clients.checks import NAMED_BY_TEXT
+from equipage.clients.claude import layers as claude_layers
 from equipage.clients.claude import rules as claude_rules
 from equipage.clients.claude.hooks import EVENTS
 from equipage.clients.codes import CODES
@@ -40,6 +41,7 @@ from equipage.loading.format import (
     TOLERANT,
     Format,
     Item,
+    Layering,
     Presentation,
     Reading,
     Sensitive,
@@ -52,6 +54,7 @@ from equipage.syntax.header import CLOSED_ANYWHERE, CLOSED_AT_LINE_START, CONVEN
 
 if TYPE_CHECKING:
     from equipage.loading.pipeline import Outcome
+    from equipage.loading.session import Request
 
 
 _FORMATS: dict[str, dict[str, Syntax]] = {
@@ -482,6 +485,7 @@ def format_of(convention: Convention) -> Format:
             refers=partial(references.has_references, convention),
         ),
         codes=(*CODES, *more),
+        layering=_settings_layering() if convention.kind == "claude-settings" else Layering(),
         presentation=Presentation(
             hidden=BODY,
             schema=partial(author_schema, convention),
@@ -492,6 +496,13 @@ def format_of(convention: Convention) -> Format:
             sensitive=sensitive_of(convention),
         ),
     )
+
+
+def _settings_layering() -> Layering:
+    def merge(path: str, request: Request) -> Outcome | None:
+        return claude_layers.merge_layers_of_file(format_named("claude-settings"), path, request)
+
+    return Layering(layer=claude_layers.layer_of, stack=merge, unseen=claude_layers.UNSEEN)
 
 
 @cache

@@ -87,26 +87,26 @@ def _split_field(field: str) -> tuple[str, ...]:
 
 def allows_only(field: str, sort: str = "tool", absent: Effect = "allows") -> Row:
     """A list of all that is allowed: the rest is denied. If absent, `absent` holds for all."""
-    return Row(_split_field(field), sort, _read_names, "allows", otherwise="denies", absent=absent)
+    return Row(_split_field(field), sort, read_names, "allows", otherwise="denies", absent=absent)
 
 
 def allows(field: str, sort: str = "tool") -> Row:
     """A list of what is allowed without approval, or in addition."""
-    return Row(_split_field(field), sort, _read_names, "allows")
+    return Row(_split_field(field), sort, read_names, "allows")
 
 
 def asks(field: str, sort: str = "tool") -> Row:
-    return Row(_split_field(field), sort, _read_names, "asks")
+    return Row(_split_field(field), sort, read_names, "asks")
 
 
 def denies(field: str, sort: str = "tool", *, plain: bool = False) -> Row:
     """A list of what is denied. In a `plain` list, a star has no special meaning."""
-    return Row(_split_field(field), sort, _read_names, "denies", plain=plain)
+    return Row(_split_field(field), sort, read_names, "denies", plain=plain)
 
 
 def default_effect(sort: str, effect: Effect, name: str = EVERYTHING) -> Row:
     """The effect for a sort of things, or for one of them, that no field sets."""
-    return Row(("\0",), sort, _read_names, absent=effect, name=name)
+    return Row(("\0",), sort, read_names, absent=effect, name=name)
 
 
 def mode(field: str, *order: Any, default: Any) -> Row:
@@ -211,7 +211,7 @@ def variables(field: str) -> Row:
     """Variables for programs; of some, the value counts as well."""
 
     def read(row: Row, value: Any, path: Path) -> Iterator[Grant]:
-        yield from _read_names(row, value, path)
+        yield from read_names(row, value, path)
         yield from _steering_grants(field, value, path)
         yield from _table_value_grants(field, value, path)
 
@@ -242,7 +242,7 @@ def allows_names_among(field: str, *names: str) -> Row:
 # How values are read.
 
 
-def _read_names(row: Row, value: Any, path: Path) -> Iterator[Grant]:
+def read_names(row: Row, value: Any, path: Path) -> Iterator[Grant]:
     """Names in a list or a text; of a mapping, its keys, where `false` denies."""
     if isinstance(value, dict):
         for key, each in value.items():
