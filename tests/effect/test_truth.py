@@ -52,7 +52,7 @@ CASES = [
     Case("3: no such layer", {SETTINGS: {"model": "b"}}, f"explain {SETTINGS} model --home nowhere", ("--home nowhere: no such file or folder",), ("in effect",), 2),
     # What people talk to has the reach of settings, hooks and servers.
     Case("5: settings alone", {SETTINGS: rules(allow=["Bash"])}, "reach", ("main agent  Claude Code  yes*   asks*   yes",), ("no agents",)),
-    Case("5: servers alone", {".mcp.json": {"mcpServers": {"docs": {"command": "docs"}}}}, "reach", ("main agent", "docs"), ("no agents",)),
+    Case("5: servers alone", {".mcp.json": {"mcpServers": {"docs": {"command": "docs"}}}}, "reach", ("main agent  Claude Code  yes*   asks*   asks*  asks*    yes*    docs",), ("no agents",)),
     Case("5: why", {SETTINGS: rules(allow=["Bash"])}, "reach --why run", (f"allows tool Bash: {SETTINGS}:1:28 at permissions.allow[0]",)),
     Case("5: a mode that does not ask", {SETTINGS: rules(defaultMode="acceptEdits")}, "reach", ("main agent  Claude Code  yes*   yes ",)),
     Case("5: local settings win", {SETTINGS: rules(defaultMode="acceptEdits"), LOCAL: rules(defaultMode="default")}, "reach", ("main agent  Claude Code  yes*   asks*",)),
