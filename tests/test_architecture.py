@@ -361,6 +361,8 @@ SHOWN_ELSEWHERE = {
     "link-outside": "security/test_links.py",
     "link-broken": "security/test_links.py",
     "pattern-mismatch": "loading/test_model.py",
+    "reach-widened": "effect/test_truth.py",
+    "reach-unknown": "effect/test_truth.py",
 }
 
 

@@ -64,11 +64,11 @@ ANSWERS: list[tuple[str, dict[str, Any], tuple[str, str], str, list[str]]] = [
         ["tools"],
     ),
     (
-        "a part of a tool",
+        "a pattern offers the whole tool",
         {AGENT: claude(tools="Bash(git log:*)")},
         ("tool", "Bash"),
-        "partly",
-        ["tools[0]", "tools"],
+        "allows",
+        ["tools[0]"],
     ),
     (
         "a forbidden tool",
@@ -78,11 +78,11 @@ ANSWERS: list[tuple[str, dict[str, Any], tuple[str, str], str, list[str]]] = [
         ["disallowedTools[0]"],
     ),
     (
-        "a forbidden part",
+        "a forbidden pattern takes the whole tool away",
         {AGENT: claude(disallowedTools="Bash(rm:*)")},
         ("tool", "Bash"),
-        "partly",
-        ["disallowedTools[0]", "tools"],
+        "denies",
+        ["disallowedTools[0]"],
     ),
     (
         "settings forbid what a list gives",

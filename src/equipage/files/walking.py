@@ -141,7 +141,8 @@ class Interest(msgspec.Struct, frozen=True):
         An agent in `.claude/agents/venv` counts; only `.git` is never read.
         """
         name = path[path.rfind("/") + 1 :]
-        if name in self.agents:
+        # Where letter case does not count, `.CLAUDE` is such a folder, too.
+        if not {name, name.lower()}.isdisjoint(self.agents):
             return Interest(self.agents, self.wanted, holds_agents=True)
         is_usual = name not in SKIPPED_FOLDERS
         is_read = self.holds_agents and name != ".git"

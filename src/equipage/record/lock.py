@@ -27,7 +27,7 @@ from equipage.clients.reading import Reading, reaches_of, reading_of
 from equipage.clients.references import parse_references
 from equipage.clients.tables.conventions import CONVENTIONS
 from equipage.clients.tables.skills import OPEN
-from equipage.clients.tables.unread import CODEX_RULE, HOOK_FILE
+from equipage.clients.tables.unread import CODEX_RULE, EDITOR, HOOK_FILE
 from equipage.core import codes
 from equipage.core.frozen import convert
 from equipage.core.path import Path, PathSyntaxError, format_path, parse_path, walk
@@ -41,6 +41,7 @@ from equipage.loading.project_root import SHARED_FILE
 from equipage.loading.result import CANONICAL_VERSION, canonical_json
 from equipage.loading.session import Request, Run
 from equipage.project.settings import load_project_settings, projects_of
+from equipage.record.commands import files_read_by
 from equipage.record.dependencies import (
     CodeCache,
     CodeProblem,
@@ -349,13 +350,15 @@ def _lock_parts(kept: Sequence[LockedFile], root: str, run: Run) -> Iterator[Loc
 
     What a manifest names by a path, its own item has already.
     """
-    known = {each.file for each in kept}
+    known = {each.file for each in kept if each.item.what != EDITOR}
     owners = [
         (each.item.kind, os.path.join(root, *each.file.split("/")))
         for each in kept
         if each.item.kind in OWNERS
     ]
     roots = {root, *(real_path(each.root) for each in projects_of(run))}
+    editors = (each.file for each in kept if each.item.what == EDITOR)
+    roots |= {os.path.join(root, *name.split("/")[:-2]) for name in editors}
     system = run.files.system
     for part in all_parts(owners, roots, run.files):
         # Of a link that leads out, a lock has the name: what it leads to belongs to one machine.
@@ -416,6 +419,10 @@ def lock_outcome(outcome: Outcome, file: str, root: str, run: Run) -> LockedFile
     runs = _record_files(others.files_run_by(commands), root, files)
     marked = _record_files(others.executables_run_by(commands), root, {}) if runs else ()
     named = _record_files(others.files_named_in(outcome, nodes), root, files)
+    # What a runner or a script reads counts, whether or not it acts for this command.
+    start, system = os.path.dirname(real), run.files.system
+    read = (path for _, path in files_read_by(commands, start, root, system))
+    _record_files(others.files_at(read), root, files)
     item = Item(
         outcome.kind.name,
         digest,

@@ -133,7 +133,7 @@ class Workspace:
     def _all_loads(self, *, every_path: bool) -> Iterator[FileLoad]:
         said = {codes.INTERNAL_ERROR, codes.CHECK_ENDED, codes.LINK_OUTSIDE}
         if every_path:
-            said |= {codes.NOT_READ, codes.LINK_BROKEN}
+            said.add(codes.LINK_BROKEN)
         run = self.request.new_run(self.run)
         seen: set[Hashable] = set()
         for number, file in enumerate(self.files()):
@@ -149,6 +149,9 @@ class Workspace:
                 # A caller that names a file must hear what became of it.
                 problem = load.problem or unrecognised_finding(file.path, self.system)
                 yield msgspec.structs.replace(load, problem=problem)
+            elif load.unread is not None:
+                if every_path:
+                    yield load
             elif load.problem is not None and load.problem.code in said:
                 yield load
 
