@@ -23,14 +23,13 @@ from equipage.files.disk import Disk
 from equipage.files.reading import Files
 from equipage.files.sandbox import real_path
 from equipage.formats.toolpack.model import Toolpack
+from equipage.record.commands import entries_of, folders_up
 from equipage.record.dependencies import (
     SYSTEM_PATH,
     Code,
     CodeCache,
     CodeProblem,
     code_of,
-    entries_of,
-    folders_up,
     is_private,
 )
 from equipage.schemas import SchemaProblem
