@@ -311,6 +311,14 @@ def test_a_type_that_a_higher_layer_hides_is_told_where_it_is(
         assert said.startswith(f"{place}: error[wrong-type] expected {expected}, found")
 
 
+def test_layers_of_a_class_with_a_path(folder: Path) -> None:
+    write(folder, {"base.yaml": "{name: a, where: [1]}", "app.yaml": "where: x"})
+    layered = Format(Tree, layers=("base.yaml", FILE), merge={"children": "append"})
+    assert findings(layered) == [
+        "base.yaml:1:18: error[wrong-type] expected null or text, found a list (at where)"
+    ]
+
+
 def test_an_empty_file_is_an_empty_mapping_where_the_format_says_so(folder: Path) -> None:
     for text in ("", "# only a comment\n", "---\n"):
         Path("app.yaml").write_text(text)
@@ -375,7 +383,15 @@ def test_a_layer_that_cannot_be_read_is_a_finding(folder: Path) -> None:
             lambda: Format(App, merge={"tool": "append"}),
             "no value at `tool`; did you mean `tools`?",
         ),
-        (lambda: Format(App, merge={"tools[*].nam": "append"}), "did you mean `tools.*.name`?"),
+        (lambda: Format(App, merge={"tools[*].nam": "append"}), "did you mean `tools[*].name`?"),
+        (
+            lambda: Format(App, merge={"name": "append"}),
+            "`merge` of format app: `name` is not a li",
+        ),
+        (
+            lambda: Format(App, merge={"tools": equipage.by("nam")}),
+            "no value at `tools[*].nam`; did you mean `tools[*].name`?",
+        ),
         (lambda: Format(App, rules=("no",)), "`rules` of format app: 'no' is not a function"),
         (lambda: Format(App, rules=len), "`rules`: expected a tuple, found builtin"),
         (lambda: Format(App, layers="a.yaml"), "`layers`: expected a tuple, found str"),
@@ -439,6 +455,34 @@ def test_an_old_key_counts_and_has_a_fix(folder: Path) -> None:
     ]
     Path("app.yaml").write_text("title: a\nname: b\nprompt: p\n")
     assert findings(format_)[0].startswith("app.yaml:1:1: error[renamed-twice] `title` and `name`")
+
+
+def test_a_key_without_a_meaning_is_left_out_with_a_fix(folder: Path) -> None:
+    removed = {"tools[*].retries": equipage.Renamed(None, since="2.0", help="use `timeout`")}
+    format_ = Format(App, renamed={**removed, "legacy": None, "legacy.x": None})
+    text = "name: a\nlegacy: {x: 1}\nprompt: p\ntools:\n  - name: t\n    url: u\n    retries: 5\n"
+    Path("app.yaml").write_text(text)
+    loaded = format_.load("app.yaml")
+    assert loaded.config == App("a", "p", (Tool("t", "u"),))
+    assert [(str(each), each.help, each.fix and each.fix.message) for each in loaded.warnings] == [
+        (
+            "app.yaml:2:1: warning[removed-key] `legacy` has no meaning any more (at legacy)",
+            "remove it",
+            "remove `legacy`",
+        ),
+        (
+            (
+                "app.yaml:7:5: warning[removed-key] `retries` has no meaning any more, since 2.0 "
+                "(at tools[0].retries)"
+            ),
+            "remove it; use `timeout`",
+            "remove `retries`",
+        ),
+    ]
+    kind = ("--kind", "loading.test_own_formats:WITHOUT_LEGACY")
+    assert in_process(["check", "app.yaml", *kind, "--fix"]).code == 0
+    fixed = "name: a\nprompt: p\ntools:\n  - name: t\n    url: u\n"
+    assert Path("app.yaml").read_text() == fixed
 
 
 # ------------------------------------------------------------------------------------------ rules
@@ -1045,11 +1089,27 @@ def test_the_schema_takes_what_a_load_takes(folder: Path) -> None:
     jsonschema = pytest.importorskip("jsonschema")
     import yaml
 
-    schema = Format(App, renamed={"title": "name"}).schema()
-    for text in ("{title: a, prompt: {$file: x}}", "{name: a, prompt: p, tools: [{$include: x}]}"):
+    schema = Format(App, renamed={"title": "name", "old": None}).schema()
+    for text in (
+        "{title: a, prompt: {$file: x}, old: 1}",
+        "{name: a, prompt: p, tools: [{$include: x}]}",
+    ):
         jsonschema.validate(yaml.safe_load(text), schema)
     with pytest.raises(jsonschema.ValidationError):
         jsonschema.validate({"nam": "a"}, schema)
+
+
+def test_the_schema_says_what_the_stages_take() -> None:
+    usual = Format(App).schema()["$defs"]
+    assert usual["include"]["properties"].keys() == {"$include", "override"}
+    words = json.dumps(usual)
+    assert "from the folder of this file" in words
+    assert "library" not in words
+    stages = (equipage.Includes(root="lib", override="with"), equipage.Files(root="texts"))
+    other = Format(App, stages=stages).schema()["$defs"]
+    assert other["include"]["properties"].keys() == {"$include", "with"}
+    assert "from the folder lib" in json.dumps(other["include"])
+    assert "else from the folder texts" in json.dumps(other["file"])
 
 
 def test_the_example_loads() -> None:
@@ -1090,4 +1150,5 @@ def test_the_command_knows_a_format_by_module_and_name(
     assert in_process(["check", "first.yaml", *kind]).code == 0
 
 
+WITHOUT_LEGACY = Format(App, renamed={"tools[*].retries": None, "legacy": None})
 COMMANDED = Format(App, rules=(uses_https, lambda _app: []), renamed={"title": "name"})

@@ -22,7 +22,7 @@ from equipage.cli.arguments import (
 )
 from equipage.cli.kinds import known_kind
 from equipage.cli.output import Output
-from equipage.cli.request import loaded_of, outcome_of, path_of
+from equipage.cli.request import loaded_of, note_unseen_layers, outcome_of, path_of
 from equipage.core.diagnostics import UsageError
 from equipage.core.path import ROOT, Path, format_path, get, walk
 from equipage.core.source import Span
@@ -69,7 +69,9 @@ def declare(parser: Parser) -> None:
 
 
 def run(options: argparse.Namespace, output: Output) -> int:
-    loaded = loaded_of(outcome_of(options), options, output)
+    outcome = outcome_of(options)
+    loaded = loaded_of(outcome, options, output)
+    note_unseen_layers(outcome, options, output)
     # A path is looked up among the real keys; the output has `${NAME}` for values, and for parts
     # of keys, that come from the environment.
     plain = loaded.to_dict()
@@ -188,6 +190,7 @@ def declare_explain(parser: Parser) -> None:
 def run_explain(options: argparse.Namespace, output: Output) -> int:
     outcome = outcome_of(options)
     loaded = loaded_of(outcome, options, output)
+    note_unseen_layers(outcome, options, output)
     story = loaded.explain(path_of(options.path), show_env=options.show_env)
     if options.output_format == "json":
         output.write_json(_explanation_to_dict(story, outcome))

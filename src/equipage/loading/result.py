@@ -137,7 +137,7 @@ class Loaded(Generic[C]):
 
     def __init__(self, outcome: Outcome) -> None:
         """`outcome` is that of a load without errors."""
-        takes_variables = outcome.kind.reading.variables
+        takes_variables = bool(outcome.kind.reading.variables)
         self._fill(
             config=outcome.config,
             kind=outcome.kind.name,

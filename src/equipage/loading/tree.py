@@ -132,15 +132,15 @@ class Origins(msgspec.Struct, eq=False, gc=False):
 
     def _entry(self, path: Path) -> tuple[Origins | None, Origin]:
         """The entry for `path`, if there is one, and where the value there was written."""
-        node: Origins | None = self
-        origin, depth = self.here, 0
+        assert self.here is not None
+        node, origin, depth = self, self.here, 0
         for number, step in enumerate(path, 1):
-            node = node.below.get(step)
-            if node is None:
-                break
-            if node.here is not None:
-                origin, depth = node.here, number
-        assert origin is not None
+            inner = node.below.get(step)
+            if inner is None:
+                return None, origin.child(path[depth:])
+            if inner.here is not None:
+                origin, depth = inner.here, number
+            node = inner
         return node, origin.child(path[depth:])
 
     def put(self, path: Path, node: Origins) -> Origins:
