@@ -68,6 +68,7 @@ HOOK_UNLOADABLE = _codes.error("hook-unloadable")
 HOOK_NEVER_FIRES = _codes.error("hook-never-fires")
 HOOK_TIMEOUT_LONG = _codes.warning("hook-timeout-long")
 HOOK_FILE_MISSING = _codes.warning("hook-file-missing")
+HOOK_NOT_EXECUTABLE = _codes.warning("hook-not-executable")
 HOOK_PATH_UNQUOTED = _codes.warning("hook-path-unquoted")
 
 MANIFEST_REFUSED = _codes.error("manifest-refused")

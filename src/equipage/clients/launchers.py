@@ -9,6 +9,7 @@ HTTP, secrets, variables in a form that the tool does not replace, names that co
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
@@ -20,6 +21,8 @@ from equipage.core.codes import SECRET_IN_FILE
 from equipage.core.diagnostics import Fact, Shown
 from equipage.core.path import Path, walk
 from equipage.core.text import lazy_regex
+from equipage.files.walking import is_ignored
+from equipage.loading.session import Session
 from equipage.syntax.suspicious import find_secrets, looks_secret
 
 #: Launchers of packages, by how an exact version is written.
@@ -80,6 +83,44 @@ def split_command(text: str) -> list[str]:
         return shlex.split(text)
     except ValueError:
         return text.split()
+
+
+#: Programs that run the script which their first word names.
+_INTERPRETERS = frozenset({
+    "bash", "bun", "deno", "node", "perl", "python", "python3", "ruby", "sh", "tsx", "uv", "zsh",
+})  # fmt: skip
+#: A relative path without variables and wildcards; a script, by its ending.
+_PLAIN_PATH = lazy_regex(r"[\w.@+-]+(?:/[\w.@+-]+)*")
+_SCRIPT = lazy_regex(r".*\.(?:sh|bash|zsh|py|js|mjs|cjs|ts|mts|rb|pl)")
+
+
+def script_of(words: list[str]) -> str | None:
+    """The file that a command line runs, by its relative path; None if its first words name none.
+
+    What follows an option is not looked at: it may be a module, or a text to run.
+    """
+    program, rest = words[0] if words else "", [*words[1:3], "", ""]
+    if program in _INTERPRETERS:
+        script = rest[1] if rest[0] == "run" else rest[0]
+        return script if _SCRIPT.fullmatch(script) and _PLAIN_PATH.fullmatch(script) else None
+    return program if "/" in program and _PLAIN_PATH.fullmatch(program) else None
+
+
+def problem_of_file(file: str, folder: str, session: Session, *, runs: bool) -> str | None:
+    """Whether a file that a command names is `missing`, or is to run and `cannot`.
+
+    Nothing outside the project is looked at, and what git ignores may be built before it runs.
+    """
+    path, system = os.path.normpath(f"{folder}/{file}"), session.files.system
+    if not session.files.is_within(path, session.root):
+        return None
+    if not session.files.exists(path):
+        missing = path
+        while not session.files.exists(os.path.dirname(missing)):
+            missing = os.path.dirname(missing)
+        is_built = is_ignored(missing, system, is_folder=missing != path)
+        return None if is_built else "missing"
+    return "cannot" if runs and system.is_file(path) and not system.is_executable(path) else None
 
 
 class Launch(msgspec.Struct, frozen=True):

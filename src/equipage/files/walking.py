@@ -389,10 +389,13 @@ def _possible_extensions(wanted: Names) -> frozenset[str] | None:
     return frozenset(each.lower().rpartition(".")[2] for each in (*EXTENSIONS, *names, *ends))
 
 
-def is_ignored(path: str, system: System, known: dict[str, Any] | None = None) -> bool:
+def is_ignored(
+    path: str, system: System, known: dict[str, Any] | None = None, *, is_folder: bool | None = None
+) -> bool:
     """Whether a walk that came to the folder of a path would skip it.
 
     `known` keeps what folders ignore, for callers that ask about many files, and files alone.
+    `is_folder` says what would be there; by default, what is there counts.
     """
     absolute = system.absolute(path)
     folder = os.path.dirname(absolute)
@@ -404,7 +407,8 @@ def is_ignored(path: str, system: System, known: dict[str, Any] | None = None) -
         rules = _FolderRules(ignores, repository, ignores_all=False)
         if known is not None:
             known[folder] = rules
-    is_folder = system.is_folder(path) and not system.is_link(path)
+    if is_folder is None:
+        is_folder = system.is_folder(path) and not system.is_link(path)
     return rules.leaves_out(
         absolute.replace(os.sep, "/"), os.path.basename(path), is_folder=is_folder
     )
