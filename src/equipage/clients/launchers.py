@@ -22,8 +22,8 @@ from equipage.core.diagnostics import Fact, Shown
 from equipage.core.path import Path, walk
 from equipage.core.text import lazy_regex
 from equipage.files.walking import is_ignored
-from equipage.loading.session import Session
-from equipage.syntax.suspicious import find_secrets, looks_secret
+from equipage.loading.session import Session, is_template_or_fixture
+from equipage.syntax.suspicious import find_secrets, looks_like_password, looks_secret
 
 #: Launchers of packages, by how an exact version is written.
 NPM_LAUNCHERS = frozenset({"npx", "bunx", "pnpx"})
@@ -109,10 +109,11 @@ def script_of(words: list[str]) -> str | None:
 def problem_of_file(file: str, folder: str, session: Session, *, runs: bool) -> str | None:
     """Whether a file that a command names is `missing`, or is to run and `cannot`.
 
-    Nothing outside the project is looked at, and what git ignores may be built before it runs.
+    Nothing outside the project is looked at; what git ignores may be built before it runs, and what
+    a template lacks is where it arrives.
     """
     path, system = os.path.normpath(f"{folder}/{file}"), session.files.system
-    if not session.files.is_within(path, session.root):
+    if not session.files.is_within(path, session.root) or is_template_or_fixture(session):
         return None
     if not session.files.exists(path):
         missing = path
@@ -245,6 +246,11 @@ def check_server_safety(
 ) -> Iterator[Fact]:
     """The findings about one server; `renamed` are the names that the tool has for our keys."""
     words = command_words(server)
+    line = words[0].split() if isinstance(server.get("command"), str) and words else []
+    if len(line) > 1 and line[0] in _BARE_PROGRAMS:
+        written = Shown(words[0])
+        yield codes.SERVER_COMMAND_LINE.at((*path, "command"), command=written, program=line[0])
+        words = line + words[1:]
     if words:
         yield from _check_pinned(words, (*path, "command"))
     for key, url in server.items():
@@ -254,8 +260,12 @@ def check_server_safety(
         yield from _check_variable_form(
             tool, place, text, is_shell=bool(words) and words[0] in _SHELLS
         )
+        if next(find_secrets(text), None) is not None:
+            continue  # its shape alone gives it away: that is reported for the whole file
         if name is not None and _is_secret(name, text):
             yield SECRET_IN_FILE.at(place, what=f"the secret of `{name}`")
+        elif (login := _LOGIN.search(text)) is not None and looks_like_password(login[1]):
+            yield SECRET_IN_FILE.at(place, what="a password in an address")
 
 
 def _server_texts(
@@ -310,12 +320,40 @@ _INPUT = lazy_regex(r"\$\{input:([^}]*)\}")
 _SHELLS = frozenset({"sh", "bash", "zsh", "cmd", "cmd.exe", "powershell", "pwsh", "/bin/sh"})
 
 
+#: What a command begins with that was meant to be divided at its blanks.
+_BARE_PROGRAMS = (
+    NPM_LAUNCHERS | PYTHON_LAUNCHERS | _CONTAINER_LAUNCHERS | _INTERPRETERS
+    | {"npm", "pnpm", "yarn", "go", "cargo", "dotnet", "java", "php"}
+)  # fmt: skip
+
+
+def missing_scripts(
+    servers: Mapping[Any, Any], path: Path, session: Session, folder: str | None
+) -> Iterator[Fact]:
+    """The scripts of servers that are not there; `folder` is where their client starts them.
+
+    A plugin names its files by a variable; without a folder, only those are looked for.
+    """
+    for name, server in servers.items():
+        words = command_words(server) if isinstance(server, dict) and "cwd" not in server else []
+        prefix, root = "${CLAUDE_PLUGIN_ROOT}/", os.path.dirname(session.path)
+        if folder is not None:
+            prefix, root = "${workspaceFolder}/", folder
+        script = script_of([each.removeprefix(prefix).removeprefix("./") for each in words])
+        is_named = folder is not None or any(each == f"{prefix}{script}" for each in words)
+        if script and is_named and problem_of_file(script, root, session, runs=False):
+            yield codes.SERVER_FILE_MISSING.at((*path, name, "command"), file=Shown(script))
+
+
 def _check_pinned(words: list[str], place: Path) -> Iterator[Fact]:
     launch = launch_of(words)
-    # A tag of an image can be moved, but most are not: that is for a policy to refuse.
     if launch is None or launch.package.startswith("-"):  # the package is not known
         return
-    if launch.pin is None and launch.launcher in NPM_LAUNCHERS | PYTHON_LAUNCHERS:
+    # A tag of an image can be moved, but most are not: that is for a policy to refuse.
+    is_image = launch.launcher in _CONTAINER_LAUNCHERS
+    is_tagged = is_image and re.search(r":(?!latest\Z)[^/]+\Z|[$<{]", launch.package)
+    is_known = is_image or launch.launcher in NPM_LAUNCHERS | PYTHON_LAUNCHERS
+    if launch.pin is None and is_known and not is_tagged:
         package, launcher = Shown(launch.package), launch.launcher
         yield codes.SERVER_NOT_PINNED.at(place, package=package, launcher=launcher)
 
@@ -387,11 +425,14 @@ _SECRET_NAME = lazy_regex(
 )
 
 
-def _is_secret(name: str, text: str) -> bool:
-    """Whether the value of a name such as `API_KEY` looks like a secret.
+_LOGIN = lazy_regex(r"://[^\s/:@]+:([^\s/@]+)@(?!localhost\b|127\.|\[::1\])")
+_PASSWORD_NAME = lazy_regex(r"(?:\A|[_-]|PG|SSH)(?:password|passwd|pwd|pass)\Z", re.IGNORECASE)
 
-    False for one that its shape alone gives away: that is reported for the whole file.
-    """
-    if _SECRET_NAME.search(name) is None or next(find_secrets(text), None) is not None:
+
+def _is_secret(name: str, text: str) -> bool:
+    """Whether the value of a name such as `API_KEY` looks like a secret; a password is any text."""
+    if _PASSWORD_NAME.search(name) is not None:
+        return looks_like_password(text)
+    if _SECRET_NAME.search(name) is None:
         return False
     return looks_secret(text.removeprefix("Bearer ").removeprefix("Basic "))

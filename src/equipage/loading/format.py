@@ -521,7 +521,7 @@ class Format(msgspec.Struct, Generic[C], frozen=True, repr_omit_defaults=True):
     def mark_risky_remedy(self, each: Fact) -> Fact:
         """The fact, its remedy marked unsafe if it would change what an agent may do.
 
-        Of a file with an error a client reads less, or nothing; mended, all that it grants counts.
+        Of a file with an error a client reads less, or nothing; fixed, all that it grants counts.
         """
         remedy = each.remedy
         if remedy is None or not remedy.safe:

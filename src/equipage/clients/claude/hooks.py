@@ -7,7 +7,6 @@ takes everything around it along: the whole settings file, or the whole plugin.
 
 from __future__ import annotations
 
-import os
 import re
 from collections.abc import Iterator
 from typing import Any, Literal

@@ -6,6 +6,7 @@ folder, a `.mcp.json` must follow the seed to the letter: then `formats.defect.m
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from functools import cache, partial
 from typing import Any, ClassVar, Literal
@@ -15,7 +16,12 @@ from msgspec.structs import replace
 
 from equipage.clients import codes
 from equipage.clients.codes import MCP_CODES
-from equipage.clients.launchers import check_name_collisions, check_server_safety, undefined_inputs
+from equipage.clients.launchers import (
+    check_name_collisions,
+    check_server_safety,
+    missing_scripts,
+    undefined_inputs,
+)
 from equipage.clients.mcp import (
     CLAUDE,
     CLAUDE_PLUGIN,
@@ -104,7 +110,7 @@ _SERVER_KEYS = frozenset({"command", "url", "httpUrl", "type"})
 _TOP_KEYS = tuple(dict.fromkeys(each.top for each in DIALECTS))
 
 
-def gather_servers(dialect: Dialect, tree: Tree, _session: Session) -> tuple[Tree, list[Fact]]:
+def gather_servers(dialect: Dialect, tree: Tree, session: Session) -> tuple[Tree, list[Fact]]:
     """Reduce the tree to `servers`, each with its transport and by our names for its keys."""
     if not isinstance(tree.value, dict):
         return tree, []
@@ -116,6 +122,12 @@ def gather_servers(dialect: Dialect, tree: Tree, _session: Session) -> tuple[Tre
     if not isinstance(entries, dict):
         return Tree({SERVERS: entries}, origins, moves), facts
     parts: dict[Path, Tree] = {}
+    if dialect in (CLAUDE, CLAUDE_PLUGIN, VSCODE, CURSOR):
+        above = os.path.dirname(session.path)
+        folder = above if dialect is CLAUDE else os.path.dirname(above)
+        facts += missing_scripts(
+            entries, found, session, None if dialect is CLAUDE_PLUGIN else folder
+        )
     if dialect is CLAUDE:
         facts += check_name_collisions(entries, found)
     if dialect is VSCODE:
@@ -209,7 +221,8 @@ def _read_server(
     transport = None
     # A program or an address that does not fit has a finding of its own.
     if all(value.get(key) is None or key in fitting for key in ("command", "url")):
-        transport, found = _find_transport(dialect, path, fitting)
+        other = {"transport": value.get("transport")}
+        transport, found = _find_transport(dialect, path, {**other, **fitting})
         facts += found
         # A type that another tool knows is a warning; the transport then follows from other keys.
         if any(each.code == codes.SERVER_TYPE_UNKNOWN and each.severity is None for each in found):
@@ -364,8 +377,17 @@ def _find_transport(
         for word, transport in dialect.types.items()
         if (transport == "stdio") == (inferred == "stdio")
     )
+    # Other programs, and drafts of this one, call it so.
+    transport = server.get("transport")
+    is_other = isinstance(transport, str) and transport in dialect.types
     missing = codes.SERVER_TYPE_MISSING.at(
-        path, part="key", severity=grave, name=name, tool=dialect.tool, type=word
+        (*path, "transport") if is_other else path,
+        part="key",
+        remedy=_rename_remedy((*path, "transport"), "type") if is_other else None,
+        severity=grave,
+        name=name,
+        tool=dialect.tool,
+        hint="call it `type`, as this tool does" if is_other else f'add `"type": "{word}"`',
     )
     return inferred, [missing]
 
