@@ -283,10 +283,10 @@ def _findings(diffs: Iterable[FileDiff], unknown: Iterable[Unjudged]) -> Iterato
                     after=VERBS[step.after],
                 )
                 yield place_without_outcome(fact, diff.name)
-    for each in unknown:
-        if each.counts:
-            fact = codes.REACH_UNKNOWN.at(span=each.span, reason=Shown(each.reason))
-            yield place_without_outcome(fact, each.file)
+    for unjudged in unknown:
+        if unjudged.counts:
+            fact = codes.REACH_UNKNOWN.at(span=unjudged.span, reason=Shown(unjudged.reason))
+            yield place_without_outcome(fact, unjudged.file)
 
 
 def _fill_file_name(each: Unjudged, single: str) -> Unjudged:
@@ -356,18 +356,21 @@ def _compare_files(
             *(() if each is None else reaches_of(each, file=shown) for each in (known, after))
         )
         # What exists on one side only is compared with an empty configuration.
-        values = [_value_as_read(each, show_env=show_env) for each in (known, after)]
+        values = [
+            {} if each is None else reading_of(each, show_env=show_env).counted_value
+            for each in (known, after)
+        ]
         kind = next(each for each in (after, before) if each is not None).kind
-        changes = compare(*values, kind.presentation.sensitive, reach)
+        changes = compare(values[0], values[1], kind.presentation.sensitive, reach)
         if changes or reach:
-            was_loaded, now_loaded = (
+            sides: list[Loaded[Any] | None] = [
                 None if each is None else Loaded(each) for each in (before, after)
-            )
+            ]
             spans = (
-                _spans_of(was_loaded, (path for each in changes for path in (each.was, each.path))),
-                _spans_of(now_loaded, _new_paths(changes, reach)),
+                _spans_of(sides[0], (path for each in changes for path in (each.was, each.path))),
+                _spans_of(sides[1], _new_paths(changes, reach)),
             )
-            found = FileDiff(shown, kind.name, tuple(changes), was_loaded, now_loaded, tuple(reach))
+            found = FileDiff(shown, kind.name, tuple(changes), sides[0], sides[1], tuple(reach))
             yield replace(found, spans=spans)
 
 
@@ -378,15 +381,6 @@ def _new_paths(changes: Iterable[Change], reach: Iterable[Difference]) -> Iterat
         for step in each.widening_steps:
             path = ROOT if step.grant is None else step.grant.path
             yield from (path[:depth] for depth in range(1, len(path) + 1))
-
-
-def _value_as_read(outcome: Outcome | None, *, show_env: bool) -> Any:
-    """What is left of a file, as its client reads it."""
-    loaded = None if outcome is None else outcome.loaded_or_none()
-    if outcome is None or loaded is not None:
-        return {} if loaded is None else loaded.to_dict(show_env=show_env)
-    reading = reading_of(outcome)
-    return {} if reading.is_dropped else reading.value
 
 
 def _compare_rules(old: Loads, new: Loads) -> Iterator[FileDiff]:

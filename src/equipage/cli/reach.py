@@ -18,7 +18,7 @@ from equipage.cli.output import Output
 from equipage.cli.request import NOTHING_FOUND, workspace_of
 from equipage.clients.grants import Grant, Reach
 from equipage.clients.reading import read_folder, reading_of
-from equipage.clients.tables.activities import ACTIVITIES
+from equipage.clients.tables.activities import ACTIVITIES, DOCUMENTED_ONLY
 from equipage.core.diagnostics import UsageError
 from equipage.core.text import nearest, visible
 from equipage.effect.reach import Answer, Column, Matrix, answer, matrices
@@ -44,6 +44,7 @@ _COLUMN_NAMES = dict(zip(ACTIVITIES, ("READS", "WRITES", "RUNS", "NETWORK", "AGE
 _MAX_SERVERS_NAMED = 4
 #: How many files with errors a note names.
 _MAX_FILES_NAMED = 5
+_UNSEEN_NOTE = " (documented, not seen headless)"
 _DEFAULTS_NOTE = "* by default: no file says so"
 
 AgentRow = tuple[Matrix, Reach, tuple[Answer | None, ...]]
@@ -251,7 +252,8 @@ def _reason_lines(reasons: Sequence[Grant], places: Places, style: Style) -> Ite
             continue
         place = style.paint("place", visible(_place(each, places)))
         field = f" at {visible(each.field)}" if each.field else ""
-        yield f"{what}: {place}{field}"
+        seen = _UNSEEN_NOTE if each.name.startswith(DOCUMENTED_ONLY) else ""
+        yield f"{what}: {place}{field}{seen}"
     if len(reasons) > _MAX_REASONS:
         yield f"and {len(reasons) - _MAX_REASONS} more"
 

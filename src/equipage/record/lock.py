@@ -23,7 +23,7 @@ from equipage.clients.file_grants import precedence_of
 from equipage.clients.grants import Effect, Grant, Reach
 from equipage.clients.launchers import commands_among, launch_of, split_command
 from equipage.clients.plugins import OWNERS, Part, all_parts
-from equipage.clients.reading import Reading, reaches_of, reading_of
+from equipage.clients.reading import Reading, reaches_of, reading_of, unknown_keys_of
 from equipage.clients.references import parse_references
 from equipage.clients.tables.conventions import CONVENTIONS
 from equipage.clients.tables.skills import OPEN
@@ -41,17 +41,17 @@ from equipage.loading.project_root import SHARED_FILE
 from equipage.loading.result import CANONICAL_VERSION, canonical_json
 from equipage.loading.session import Request, Run
 from equipage.project.settings import load_project_settings, projects_of
-from equipage.record.commands import files_read_by
+from equipage.record.commands import files_beside_launchers, files_read_by, is_private
 from equipage.record.dependencies import (
     CodeCache,
     CodeProblem,
     Lookups,
     NamedFiles,
     code_of,
-    is_private,
     path_from_folder,
     program_named,
 )
+from equipage.record.diff import canonical_text
 from equipage.record.sides import LINKS
 from equipage.syntax.suspicious import mask_secrets
 from equipage.workspace import Workspace
@@ -130,6 +130,7 @@ class Item(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unknown_field
     code: LockedCode | None = None
     reach: dict[str, tuple[LockedGrant, ...]] = {}  #: by what has it: `agent reviewer`
     unknown: bool = False  #: whether it is not known what its client makes of it
+    keys: dict[str, str] = {}  #: keys that no table has → the hash of their values
 
 
 class WorkspaceLock(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -421,7 +422,8 @@ def lock_outcome(outcome: Outcome, file: str, root: str, run: Run) -> LockedFile
     named = _record_files(others.files_named_in(outcome, nodes), root, files)
     # What a runner or a script reads counts, whether or not it acts for this command.
     start, system = os.path.dirname(real), run.files.system
-    read = (path for _, path in files_read_by(commands, start, root, system))
+    read = [path for _, path in files_read_by(commands, start, root, system)]
+    read += files_beside_launchers(commands, root, system)
     _record_files(others.files_at(read), root, files)
     item = Item(
         outcome.kind.name,
@@ -437,6 +439,10 @@ def lock_outcome(outcome: Outcome, file: str, root: str, run: Run) -> LockedFile
         code=None if loaded is None else _lock_code(outcome, root, files, run),
         reach=dict(sorted(_lock_reaches(reaches))),
         unknown=bool(reading.unknown),
+        keys={
+            format_path(path): hashlib.sha256(canonical_text(value).encode()).hexdigest()
+            for path, value in sorted(unknown_keys_of(outcome).items(), key=str)
+        },
     )
     return LockedFile(name, item, tuple(files.items()), tuple(problems))
 
@@ -445,8 +451,7 @@ def _digest_as_read(reading: Reading) -> str | None:
     """The digest of what a client makes of a file with errors; None if that is not known."""
     if reading.unknown:
         return None
-    value = {} if reading.is_dropped else reading.value
-    text = msgspec.json.encode(value, order="deterministic", enc_hook=str)
+    text = msgspec.json.encode(reading.counted_value, order="deterministic", enc_hook=str)
     return hashlib.sha256(text).hexdigest()
 
 

@@ -23,15 +23,8 @@ from equipage.files.disk import Disk
 from equipage.files.reading import Files
 from equipage.files.sandbox import real_path
 from equipage.formats.toolpack.model import Toolpack
-from equipage.record.dependencies import (
-    SYSTEM_PATH,
-    Code,
-    CodeCache,
-    CodeProblem,
-    code_of,
-    folders_up,
-    is_private,
-)
+from equipage.record.commands import folders_up, is_private
+from equipage.record.dependencies import SYSTEM_PATH, Code, CodeCache, CodeProblem, code_of
 from equipage.schemas import SchemaProblem
 from equipage_serve import templates
 from equipage_serve.confinement import (

@@ -35,18 +35,18 @@ def layer_of(path: str, _env: Mapping[str, str]) -> str | None:
 
 def _files_of_layers(path: str, request: Request) -> Iterator[tuple[str, str]]:
     """The layers that may be merged with a file, lowest first, each with its file."""
-    home, managed = request.options.get("home"), request.options.get("managed")
-    folder = os.path.dirname(request.system.absolute(path))
-    named = ((f"--home {home}", home), (f"--managed {managed}", managed))
-    for option, value in named:
-        if value is not None and not request.system.exists(str(value)):
-            raise UsageError(f"{option}: no such file or folder")
-    if home is not None:
-        yield "user", os.path.join(request.system.absolute(home), ".claude", "settings.json")
+    system = request.system
+    home, managed = (str(request.options.get(name) or "") for name in ("home", "managed"))
+    for option, value in (("--home", home), ("--managed", managed)):
+        if value and not system.exists(value):
+            raise UsageError(f"{option} {value}: no such file or folder")
+    folder = os.path.dirname(system.absolute(path))
+    if home:
+        yield "user", os.path.join(system.absolute(home), ".claude", "settings.json")
     yield from ((layer, os.path.join(folder, name)) for name, layer in _NAMES.items())
-    if managed is not None:
-        path = request.system.absolute(managed)
-        yield "managed", os.path.join(path, _MANAGED) if request.system.is_folder(path) else path
+    if managed:
+        file = system.absolute(managed)
+        yield "managed", os.path.join(file, _MANAGED) if system.is_folder(file) else file
 
 
 def merge_layers_of_file(kind: Format, path: str, request: Request) -> Outcome | None:
