@@ -72,7 +72,7 @@ class Reading(msgspec.Struct, frozen=True):
     unknown: str = ""  #: why it is not known what the client makes of the file
 
     @property
-    def left(self) -> Any:
+    def counted_value(self) -> Any:
         """The value that counts, of a reading that is known."""
         return {} if self.is_dropped else self.value
 
@@ -82,6 +82,8 @@ def reading_of(outcome: Outcome, *, show_env: bool = False) -> Reading:
     loaded = outcome.loaded_or_none()
     if loaded is not None:
         return Reading(loaded.to_dict(show_env=show_env))
+    if any(each.outside for each in outcome.sources):
+        return Reading(unknown="a link leads out of the project")
     effects = [_effect_of_error(outcome, each) for each in outcome.errors]
     value = None if outcome.tree is None else outcome.tree.value
     # Values of variables belong to one machine.
@@ -166,7 +168,11 @@ def reaches_of(
     if not reading.unknown:
         # An agent that is dropped is not there; other files that are dropped say nothing.
         is_gone = reading.is_dropped and name_and_sort(kind, {}, name)[1] == "agent"
-        return () if is_gone else reach_of_value(kind, reading.left, name, usual_modes=usual_modes)
+        return (
+            ()
+            if is_gone
+            else reach_of_value(kind, reading.counted_value, name, usual_modes=usual_modes)
+        )
     own, sort = name_and_sort(kind, reading.value or {}, name)
     program = program_of_file(kind, name)
     everything = (Grant("tool", EVERYTHING, "allows", name),)
