@@ -133,7 +133,7 @@ def test_settings_of_one_person_are_not_shared(tmp_path: Path) -> None:
     git(tmp_path, "add", "-f", mine, ours)
     (found,) = equipage.check([tmp_path], env={}).diagnostics
     assert (found.code, found.severity) == ("personal-settings-shared", "warning")
-    assert str(found.file).endswith(f"/{mine}")
+    assert str(found.name).endswith(f"/{mine}")
 
 
 def test_a_damaged_index_is_a_note(tmp_path: Path) -> None:
