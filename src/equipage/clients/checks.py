@@ -380,7 +380,8 @@ def required_fields_are_there(
     document = session.documents[0] if session.documents else None
     if not isinstance(config, dict) or document is None:
         return
-    if convention.syntax == "header" and not (convention.header_optional or has_header(document)):
+    is_needed = not convention.header_optional or convention.kind == "skill"
+    if convention.syntax == "header" and is_needed and not has_header(document):
         return  # reported where the header is needed
     # A value that does not fit was left out with a finding; it is not missing as well.
     written = document.value if isinstance(document.value, dict) else {}

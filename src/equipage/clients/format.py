@@ -243,7 +243,7 @@ def _header_style(convention: Convention) -> HeaderStyle | None:
         reread=partial(read_as_client, reader=convention.reader),
         optional=convention.header_optional,
         # Claude Code takes the first line of the text for a description; the others drop the skill.
-        disputed_below=_known_agent_folders if convention is skills.OPEN else None,
+        disputed_below=_known_agent_folders if convention in (skills.OPEN, skills.CLAUDE) else None,
         ignores_headerless=convention.ignores_headerless,
         ignores_below="/.claude/agents/" if convention.kind == "claude-agent" else None,
     )
