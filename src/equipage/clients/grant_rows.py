@@ -580,22 +580,6 @@ def command_words(server: Mapping[str, Any]) -> list[str]:
     return words if all(isinstance(word, str) for word in words) else []
 
 
-#: A command without quotes: blanks alone divide it.
-_UNQUOTED = re.compile(r"[\t\n !#-&(-\[\]-~]*")
-
-
-def split_command(text: str) -> list[str]:
-    """The words of a command in one text, as a shell divides it."""
-    if _UNQUOTED.fullmatch(text):
-        return text.split()  # many times faster
-    import shlex  # few commands have quotes
-
-    try:
-        return shlex.split(text)
-    except ValueError:
-        return text.split()
-
-
 def host_of(url: Any) -> str:
     """The host of an address, with its port, without a name or password in it."""
     if not isinstance(url, str):

@@ -16,7 +16,7 @@ from typing import Any
 import msgspec
 
 from equipage.clients import codes
-from equipage.clients.grant_rows import command_words, split_command
+from equipage.clients.grant_rows import command_words
 from equipage.core.codes import SECRET_IN_FILE
 from equipage.core.diagnostics import Fact, Shown
 from equipage.core.path import Path, walk
@@ -62,6 +62,22 @@ class Launch(msgspec.Struct, frozen=True):
     launcher: str  #: the program, or the launcher whose rules it follows
     package: str
     pin: str | None = None  #: the exact version, commit or digest; None if it is not pinned
+
+
+#: A command without quotes: blanks alone divide it.
+_UNQUOTED = re.compile(r"[\t\n !#-&(-\[\]-~]*")
+
+
+def split_command(text: str) -> list[str]:
+    """The words of a command in one text, as a shell divides it."""
+    if _UNQUOTED.fullmatch(text):
+        return text.split()  # many times faster
+    import shlex  # few commands have quotes
+
+    try:
+        return shlex.split(text)
+    except ValueError:
+        return text.split()
 
 
 def launch_of(words: list[str]) -> Launch | None:

@@ -100,7 +100,7 @@ _FILES_OF_RUNNERS = frozenset(name for names in _RUNNER_FILES.values() for name 
 #: Files that say where launchers fetch what they run.
 _LAUNCHER_FILES = (".npmrc", ".yarnrc", ".yarnrc.yml", "bunfig.toml", "uv.toml", "pip.conf")
 #: A word in a script that may name a file beside it; and how many files one command may lead to.
-_WORD_OF_SCRIPT = re.compile(r"[\w./@+-]+")
+
 _MAX_READ = 200
 #: A script that is longer is not searched for further names.
 _MAX_SCRIPT = 256 * 1024

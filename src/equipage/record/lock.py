@@ -20,9 +20,8 @@ import msgspec
 
 from equipage.clients.catalogue import Field
 from equipage.clients.file_grants import precedence_of
-from equipage.clients.grant_rows import split_command
 from equipage.clients.grants import Effect, Grant, Reach
-from equipage.clients.launchers import commands_among, launch_of
+from equipage.clients.launchers import commands_among, launch_of, split_command
 from equipage.clients.plugins import OWNERS, Part, all_parts
 from equipage.clients.reading import Reading, reaches_of, reading_of, unknown_keys_of
 from equipage.clients.references import parse_references
