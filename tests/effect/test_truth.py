@@ -257,3 +257,16 @@ ATTACKS = [
 @pytest.mark.parametrize("change", [pytest.param(each, id=each.name) for each in ATTACKS])
 def test_what_got_past_the_gate_is_seen(change: Change) -> None:
     test_the_gate_fails_on_what_is_wider_or_unknown_and_on_nothing_else(change)
+
+
+def test_a_thousand_rules_that_all_change_are_judged_one_by_one() -> None:
+    def many(word: str) -> dict[str, Any]:
+        numbers = range(1_000)
+        return rules(allow=[f"Bash({word}a{each}:*)" for each in numbers], deny=[f"Bash({word}d{each} x:*)" for each in numbers])  # fmt: skip
+
+    write(Path(), {SETTINGS: many("x")})
+    commit(Path())
+    write(Path(), {SETTINGS: many("y")})
+    done = in_process(["diff", "HEAD", "--fail-on", "widened", "--json"])
+    steps = json.loads(done.out)["files"][0]["reach"][0]["steps"]
+    assert (done.code, sum(each["how"] == "widened" for each in steps)) == (1, 2_000)

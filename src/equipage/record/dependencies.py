@@ -34,6 +34,7 @@ from equipage.loading.result import canonical_json
 from equipage.record.commands import (
     IGNORED_FOLDERS,
     MAX_PATH_LENGTH,
+    PATH_IN_TEXT,
     entries_of,
     files_below,
     folders_up,
@@ -54,8 +55,6 @@ _CODE_ENDINGS = re.compile(
     r"|tsx?|wasm)\Z|\b(?:composer|deno|package)\.json\Z|\bpyproject\.toml\Z",
     re.IGNORECASE,
 )
-#: What may be the path of a file, in a text of any language.
-_PATH_IN_TEXT = re.compile(r"/?[\w.+@%-]+(?:/[\w.+@%-]+)*")
 #: What languages add to a name: of a module of Python, or of one of Node.js.
 _IMPLIED_ENDINGS = ("", ".py", ".js", ".cjs", ".mjs", ".json")
 #: What a path may start with besides a name; an absolute path starts with nothing.
@@ -290,7 +289,7 @@ class _CodeCollector:
         folders of these files."""
         waiting = list(self.files)
         for word in words:
-            waiting += self._add_named([word, *_PATH_IN_TEXT.findall(word)], self.folder)
+            waiting += self._add_named([word, *PATH_IN_TEXT.findall(word)], self.folder)
         if not waiting:  # `make`, say: it looks into the folder that it works in
             entries = entries_of(self.folder, self.known.disk)
             waiting = self._add_code(self.folder, (each.name for each in entries))
@@ -300,7 +299,7 @@ class _CodeCollector:
             if here not in seen:
                 seen.add(here)
                 folder, data = os.path.dirname(here), self.known.disk.peek(here) or b""
-                names = _PATH_IN_TEXT.findall(data.decode("utf-8", "replace"))
+                names = PATH_IN_TEXT.findall(data.decode("utf-8", "replace"))
                 waiting += self._add_named(names, folder)
                 waiting += self._add_code_below(folder) if _may_be_code(here) else ()
 
