@@ -137,6 +137,8 @@ _SETTINGS_ROWS = (
             "sandbox/filesystem/allowManagedReadPathsOnly",
         )
     ),
+    any_change_widens("parentSettingsBehavior"),
+    widens("enableArtifact"),
     widens("skipDangerousModePermissionPrompt"),
     widens("skipWebFetchPreflight"),
     widens("channelsEnabled"),
