@@ -148,6 +148,8 @@ CHANGES = [
     Change("unknown becomes known", {REVIEWER: AGENT.format("tools: 5\n")}, {REVIEWER: AGENT.format("tools: Read\n")}, ("so all that it allows counts as new", "permission widened: tools")),
     Change("known becomes unknown", {REVIEWER: AGENT.format("tools: Read\n")}, {REVIEWER: AGENT.format("tools: 5\n")}, ("what Claude Code makes of it is not known any more",)),
     Change("settings break", {SETTINGS: rules(deny=["Bash"])}, {SETTINGS: '{"permissions": {"deny": ["Bash"]},}'}, ("permission widened", "drops it; another version may read it")),
+    Change("a comment breaks settings", {SETTINGS: rules(deny=["Bash"])}, {SETTINGS: '{"permissions": {"deny": ["Bash"]}} // x'}, ("permission widened", "drops it; another version may read it")),
+    Change("a header breaks", {REVIEWER: AGENT.format("tools: Read\n")}, {REVIEWER: AGENT.format("tools: Read\n\tx: y: z\n\t- b\n")}, ("cannot be judged",)),
     Change("settings are repaired", {SETTINGS: '{"permissions": {"deny": ["Bash"]},}'}, {SETTINGS: rules(deny=["Bash"])}, (), ("widened",), 0),
 ]  # fmt: skip
 
@@ -251,6 +253,9 @@ ATTACKS = [
     Change("a profile is chosen", {".codex/config.toml": '[profiles.wide]\nsandbox_mode = "danger-full-access"\n'}, {".codex/config.toml": 'profile = "wide"\n[profiles.wide]\nsandbox_mode = "danger-full-access"\n'}, ("profile",)),
     Change("folders are trusted", {".gemini/settings.json": {}}, {".gemini/settings.json": {"security": {"folderTrust": {"enabled": False}}}}, ("folderTrust",)),
     Change("managed settings are used otherwise", {SETTINGS: {}}, {SETTINGS: {"parentSettingsBehavior": "merge"}}, ("parentSettingsBehavior",)),
+    Change("a file that beats another", {"opencode.json": {"permission": {"bash": "deny"}}}, {"opencode.jsonc": '{"permission": {"bash": "allow"}}'}, ("main agent of OpenCode", "tool bash: denied → allowed")),
+    Change("a file in a deeper folder", {"opencode.json": {"permission": {"bash": "deny"}}}, {".opencode/opencode.json": {"permission": {"bash": "allow"}}}, ("main agent of OpenCode", "tool bash: denied → allowed")),
+    Change("a name with a blank", {REVIEWER: AGENT.format("disallowedTools: Bash\n")}, {REVIEWER: AGENT.format("disallowedTools: 'Bash ()'\n")}, ("widened",)),
     Change("T24: editor settings below", {"a": ""}, {"sub/.vscode/settings.json": {"chat.tools.autoApprove": True}}, ("sub/.vscode/settings.json",)),
     Change("T24: a container", {"a": ""}, {".devcontainer/devcontainer.json": {"customizations": {"vscode": {"mcp": {"servers": {}}}}}}, (".devcontainer/devcontainer.json",)),
     Change("T24: a package beside a launcher", PINNED, {"node_modules/x/index.js": "1\n"}, ("node_modules/x",)),

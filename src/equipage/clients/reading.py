@@ -224,6 +224,17 @@ def add_inherited(reaches: Sequence[Reach]) -> list[Reach]:
     return found
 
 
+def main_agents(outcomes: Iterable[Outcome]) -> list[Reach]:
+    """The agents that people talk to, named by their client and folder and not by a file."""
+    reaches = [reach for each in outcomes for reach in reaches_of(each)]
+    return [
+        msgspec.structs.replace(
+            each, file=configured_folder(each.file) or ".", name=f"{MAIN_AGENT} of {each.program}"
+        )
+        for each in _main_agents(reaches)
+    ]
+
+
 def _main_agents(giving: Iterable[Reach]) -> Iterator[Reach]:
     """The agents that people talk to, one for each client and folder with settings for it."""
     groups: dict[tuple[str, str], list[Reach]] = {}
@@ -233,8 +244,15 @@ def _main_agents(giving: Iterable[Reach]) -> Iterator[Reach]:
             key = each.program, configured_folder(each.file)
             groups.setdefault(key, []).append(each)
     for (program, _), layers in sorted(groups.items()):
-        # Settings first, what is local above what is shared.
-        layers.sort(key=lambda each: (each.sort != "settings", ".local." in each.file, each.file))
+        # Settings first; what lies deeper, and what is local, is above the rest.
+        layers.sort(
+            key=lambda each: (
+                each.sort != "settings",
+                each.file.count("/"),
+                ".local." in each.file,
+                each.file,
+            )
+        )
         first = layers[0]
         grants = tuple(_merge_layers(layers, program))
         unknown = next((each.unknown for each in layers if each.unknown), "")
