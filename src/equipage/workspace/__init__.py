@@ -111,12 +111,12 @@ class Workspace:
             return self._loads[file]
         return load_file(file, self.request.new_run(self.run), kind=self.kind)
 
-    def loads(self, *, every_path: bool = False) -> Iterator[FileLoad]:
+    def loads(self, *, every_path: bool = False, unread: bool = False) -> Iterator[FileLoad]:
         """The load of each file, as a whole; the files share what they read and parse.
 
         A file below a folder that is not recognised is left out; one that the caller named is not.
-        With `every_path`, files that a tool reads and equipage does not are given, too, and each
-        path by which a tool finds a file.
+        With `unread`, files that a tool reads and equipage does not are given, too, and with
+        `every_path` also each path by which a tool finds a file.
         """
         said = {codes.INTERNAL_ERROR, codes.CHECK_ENDED, codes.LINK_OUTSIDE}
         if every_path:
@@ -137,7 +137,7 @@ class Workspace:
                 problem = load.problem or unrecognised_finding(file.path, self.system)
                 yield msgspec.structs.replace(load, problem=problem)
             elif load.unread is not None:
-                if every_path:
+                if every_path or unread:
                     yield load
             elif load.problem is not None and load.problem.code in said:
                 yield load
