@@ -151,6 +151,7 @@ CHANGES = [
     Change("known becomes unknown", {REVIEWER: AGENT.format("tools: Read\n")}, {REVIEWER: AGENT.format("tools: 5\n")}, ("what Claude Code makes of it is not known any more",)),
     Change("settings break", {SETTINGS: rules(deny=["Bash"])}, {SETTINGS: '{"permissions": {"deny": ["Bash"]},}'}, ("permission widened", "drops it; another version may read it")),
     Change("a comment breaks settings", {SETTINGS: rules(deny=["Bash"])}, {SETTINGS: '{"permissions": {"deny": ["Bash"]}} // x'}, ("permission widened", "drops it; another version may read it")),
+    Change("a hook of an agent can no longer be loaded", {REVIEWER: AGENT.format("tools: Read\nhooks: {PreToolUse: [{hooks: [{type: command, command: guard}]}]}\n")}, {REVIEWER: AGENT.format("tools: Read\nhooks: {PreToolUse: [{hooks: [{type: comand, command: guard}]}]}\n")}, ("cannot be judged",)),
     Change("a header breaks", {REVIEWER: AGENT.format("tools: Read\n")}, {REVIEWER: AGENT.format("tools: Read\n\tx: y: z\n\t- b\n")}, ("cannot be judged",)),
     Change("settings are repaired", {SETTINGS: '{"permissions": {"deny": ["Bash"]},}'}, {SETTINGS: rules(deny=["Bash"])}, (), ("widened",), 0),
 ]  # fmt: skip
