@@ -42,6 +42,7 @@ CASES = [
     # A misspelt restriction is ignored by the client, so the agent has every tool.
     Case("1: reach", README, "reach", (EVERY, f"read as its client reads it: {REVIEWER}"), ("no agents",)),
     Case("1: list", README, "list", ("claude-agent  reviewer", "Claude Code"), (), 1),
+    Case("1: budget", README, "budget", ("agent listing",), ("nothing here",)),
     Case("1: lock", README, "lock", ("locked 1 configuration",), ("not locked", "not known")),
     # Of several layers, only the value that wins is in effect.
     Case("3", {SETTINGS: rules(defaultMode="plan"), LOCAL: rules(defaultMode="acceptEdits")}, f"explain {SETTINGS} permissions.defaultMode", (f"1. {SETTINGS}:1:33 replaced by the next one (layer: project)", f"2. {LOCAL}:1:33 in effect (layer: local)", "not looked at, and may decide: your own settings (--home), managed settings (--managed)")),

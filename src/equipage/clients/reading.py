@@ -72,7 +72,12 @@ class Reading(msgspec.Struct, frozen=True):
     unknown: str = ""  #: why it is not known what the client makes of the file
 
     @property
-    def left(self) -> Any:
+    def counts(self) -> bool:
+        """Whether the client is known to read the file."""
+        return not (self.is_dropped or self.unknown)
+
+    @property
+    def remainder(self) -> Any:
         """The value that counts, of a reading that is known."""
         return {} if self.is_dropped else self.value
 
@@ -166,7 +171,11 @@ def reaches_of(
     if not reading.unknown:
         # An agent that is dropped is not there; other files that are dropped say nothing.
         is_gone = reading.is_dropped and name_and_sort(kind, {}, name)[1] == "agent"
-        return () if is_gone else reach_of_value(kind, reading.left, name, usual_modes=usual_modes)
+        return (
+            ()
+            if is_gone
+            else reach_of_value(kind, reading.remainder, name, usual_modes=usual_modes)
+        )
     own, sort = name_and_sort(kind, reading.value or {}, name)
     program = program_of_file(kind, name)
     everything = (Grant("tool", EVERYTHING, "allows", name),)

@@ -452,7 +452,7 @@ def _digest_as_read(reading: Reading) -> str | None:
     """The digest of what a client makes of a file with errors; None if that is not known."""
     if reading.unknown:
         return None
-    text = msgspec.json.encode(reading.left, order="deterministic", enc_hook=str)
+    text = msgspec.json.encode(reading.remainder, order="deterministic", enc_hook=str)
     return hashlib.sha256(text).hexdigest()
 
 
