@@ -162,28 +162,21 @@ def reaches_of(
     `file` is the name that people are shown, by default that of the source; `usual_modes` as for
     `reach_of_value`.
     """
-    kind = outcome.kind
-    if (kind.presentation.ignored or _never)(outcome):
+    kind, ignored = outcome.kind, outcome.kind.presentation.ignored
+    if ignored is not None and ignored(outcome):
         return ()
     path = outcome.sources[0].name if outcome.sources else outcome.session.path
     name = outcome.session.files.system.name_of(path) if file is None else file
     reading = reading or reading_of(outcome)
     if not reading.unknown:
         # An agent that is dropped is not there; other files that are dropped say nothing.
-        is_gone = reading.is_dropped and name_and_sort(kind, {}, name)[1] == "agent"
-        return (
-            ()
-            if is_gone
-            else reach_of_value(kind, reading.remainder, name, usual_modes=usual_modes)
-        )
+        if reading.is_dropped and name_and_sort(kind, {}, name)[1] == "agent":
+            return ()
+        return reach_of_value(kind, reading.remainder, name, usual_modes=usual_modes)
     own, sort = name_and_sort(kind, reading.value or {}, name)
     program = program_of_file(kind, name)
     everything = (Grant("tool", EVERYTHING, "allows", name),)
     return (Reach(own, sort, kind.name, program, name, everything, unknown=reading.unknown),)
-
-
-def _never(_outcome: Outcome) -> bool:
-    return False
 
 
 # A folder.
