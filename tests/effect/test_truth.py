@@ -282,3 +282,40 @@ def test_a_thousand_rules_that_all_change_are_judged_one_by_one() -> None:
     done = in_process(["diff", "HEAD", "--fail-on", "widened", "--json"])
     steps = json.loads(done.out)["files"][0]["reach"][0]["steps"]
     assert (done.code, sum(each["how"] == "widened" for each in steps)) == (1, 2_000)
+
+
+def held(change: Change, *arguments: str) -> int:
+    """How `verify` ends after a change, with an agent beside it that is locked in any case."""
+    write(Path(), {**change.before, ".claude/agents/zz.md": AGENT.format("tools: Read\n")})
+    commit(Path())
+    assert in_process(["lock"]).code == 0
+    write(Path(), change.after)
+    return in_process(["verify", *arguments]).code
+
+
+@pytest.mark.parametrize("change", [pytest.param(each, id=each.name) for each in ATTACKS])
+def test_a_lock_holds_what_the_gate_sees(change: Change) -> None:
+    # A file that may hold tokens is in no lock.
+    assert held(change, "--frozen") == (0 if ".npmrc" in change.after else 1)
+
+
+@pytest.mark.parametrize(
+    "change", [pytest.param(each, id=each.name) for each in CHANGES if each.code]
+)
+def test_a_lock_does_not_match_what_is_wider_or_unknown(change: Change) -> None:
+    assert held(change) == 1
+
+
+@pytest.mark.parametrize(("command", "file", "text"), [
+    ("make mcp", "Makefile", "mcp:\n\trun {}\n"),
+    ("npm run mcp", "package.json", '{{"scripts": {{"mcp": "run {}"}}}}'),
+    ("go run ./cmd/srv", "cmd/srv/main.go", "package main // {}\n"),
+    ("uv run srv", "pyproject.toml", '[project.scripts]\nsrv = "a:{}"\n'),
+    ("docker compose run srv", "compose.yaml", "services: {{srv: {{image: a{}}}}}\n"),
+    ("sh run.sh", "lib.sh", "exit {}\n"),
+])  # fmt: skip
+def test_t9_a_lock_holds_what_servers_run_behind_a_runner(command: str, file: str, text: str) -> None:  # fmt: skip
+    program, *arguments = command.split()
+    servers = {"mcpServers": {"a": {"command": program, "args": arguments}}}
+    before = {".mcp.json": servers, "run.sh": ". ./lib.sh\n", file: text.format("1")}
+    assert held(Change("T9", before, {file: text.format("2")}), "--frozen") == 1

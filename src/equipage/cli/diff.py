@@ -157,10 +157,7 @@ def declare(parser: Parser) -> None:
         "compared.",
         ("equipage diff HEAD", "what your changes mean"),
         ("equipage diff main --fail-on widened", "fail only on wider permissions"),
-        (
-            "equipage diff main -f markdown",
-            "a comment for a pull request; empty if nothing widened",
-        ),
+        ("equipage diff main -f markdown", "a comment for a pull request"),
         ("equipage diff old.yaml new.yaml", "two files"),
         ("equipage diff v1:server.yaml server.yaml", "a file at a revision"),
     )
@@ -172,7 +169,8 @@ def declare(parser: Parser) -> None:
         "--fail-on",
         choices=("any", "widened"),
         default="any",
-        help="exit 1 on any difference, or only if a permission is widened (default: any)",
+        help="exit 1 on any difference, or only if agents may do more or that is not known "
+        "(default: any)",
     )
     parser.add_argument(
         "--author",
