@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from lab import commit, environment, in_process, settle, write
+from lab import Link, commit, environment, in_process, settle, write
 
 AGENT = "---\nname: reviewer\ndescription: Review.\n{}---\nReview.\n"
 SETTINGS, LOCAL = ".claude/settings.json", ".claude/settings.local.json"
@@ -81,6 +81,7 @@ CASES = [
     Case("settings that are a list", {SETTINGS: "[]"}, "reach", ("main agent",), ("no agents",)),
     Case("settings that are not JSON", {SETTINGS: "{"}, "reach", ("main agent",), ("no agents",)),
     Case("settings that are not text", {SETTINGS: b"\xff\xfe\x00{"}, "reach", ("unknown: assume everything: .claude/settings.json",), ("no agents",)),
+    Case("a link out of the project", {REVIEWER: Link("../../../outside.md"), "../outside.md": AGENT.format("")}, "reach", (f"unknown: assume everything: {REVIEWER}",), ("no agents", "Review.")),
     Case("two agents of one name", {REVIEWER: AGENT.format("tools: Read\n"), ".claude/agents/b.md": AGENT.format("")}, "reach", (EVERY, "reviewer  Claude Code  yes    no")),
     Case("a key that is no text", {REVIEWER: AGENT.format("tools: Read\n5: x\n")}, "reach", ("reviewer  Claude Code  yes    no",)),
     Case("a rule of 100 kB", {SETTINGS: rules(deny=[f"Bash({'x' * 100_000}:*)"])}, "reach", ("main agent",)),

@@ -106,19 +106,25 @@ def run(options: argparse.Namespace, output: Output) -> int:
         output.write_data("\n\n".join(blocks) + "\n" if chosen else "")
     elif chosen:
         _write_table(chosen, output)
-    if not agents:
+    if not _note_unknown(found, workspace.system, output) and not agents:
         output.note("equipage: no agents found; name a file or a folder that contains some")
-    _note_unknown(found, workspace.system, output)
     return OK
 
 
-def _note_unknown(found: Sequence[FileLoad], system: System, output: Output) -> None:
-    """Say which files do not count as they are written, and last of which that is not known."""
+def _note_unknown(found: Sequence[FileLoad], system: System, output: Output) -> bool:
+    """Say which files do not count as they are written, and last of which that is not known.
+
+    Whether there are any.
+    """
     otherwise, unknown = [], []
     unread = [each.path for each in found if each.unread not in (None, *QUIET)]
     for each in found:
         name = system.name_of(each.path)
-        errors = [problem.message for problem in each.diagnostics if problem.severity == "error"]
+        errors = [
+            problem.message
+            for problem in each.diagnostics
+            if problem.severity == "error" or (each.outcome is None and each.unread is None)
+        ]
         if errors and each.outcome is not None and not reading_of(each.outcome).unknown:
             otherwise.append(name)
         elif errors:
@@ -133,6 +139,7 @@ def _note_unknown(found: Sequence[FileLoad], system: System, output: Output) -> 
             output.note(f"equipage: {what}: {' '.join(names[:_MAX_FILES_NAMED])}{rest}")
     for line in unknown:
         output.note(line)
+    return bool(otherwise or unread or unknown)
 
 
 def _split_agent_and_paths(words: Sequence[str]) -> tuple[str | None, list[str]]:

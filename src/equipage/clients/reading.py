@@ -89,8 +89,9 @@ def reading_of(outcome: Outcome, *, show_env: bool = False) -> Reading:
         return Reading(loaded.to_dict(show_env=show_env))
     effects = [_effect_of_error(outcome, each) for each in outcome.errors]
     value = None if outcome.tree is None else outcome.tree.value
-    # Values of variables belong to one machine.
-    value = value if isinstance(value, dict) and not outcome.kind.reading.variables else None
+    # Values of variables belong to one machine, and files outside are not shown.
+    is_private = outcome.kind.reading.variables or any(each.outside for each in outcome.sources)
+    value = value if isinstance(value, dict) and not is_private else None
     if "dropped" in effects:
         return Reading(value, is_dropped=True)
     if value is None or "unknown" in effects:
