@@ -56,7 +56,7 @@ def printed() -> str:
         path.parent.mkdir(parents=True)
         path.write_text(AGENT, encoding="utf-8")
         (Path(folder) / ".git").mkdir()  # the folder is a project
-        command = [sys.executable, "-I", "-m", "equipage", "--color", "always", "check"]
+        command = [sys.executable, "-P", "-m", "equipage", "--color", "always", "check"]
         env = {**os.environ, "COLUMNS": str(COLUMNS), "HOME": folder}
         done = subprocess.run(
             command, cwd=folder, env=env, capture_output=True, text=True, check=False

@@ -53,9 +53,6 @@ ABSENT = "the shared data (probes, suites, corpus) is not beside the repository"
 
 SOURCES = str(Path(equipage.__file__).parents[1])
 
-#: The folder of the audit hook, which Python imports from its path when it starts.
-AUDIT = str(TESTS / "audit")
-
 #: Variables for a process of a test whose lines count, too; empty unless coverage is measured.
 MEASURED = {name: value for name, value in os.environ.items() if name.startswith("COVERAGE_")}
 
@@ -230,23 +227,29 @@ Runner = Callable[[list[str]], Result]
 NOWHERE = f"{os.devnull}/nowhere"
 
 
-def environment(**variables: str) -> dict[str, str]:
-    """A small environment that depends on nothing around the tests."""
+def environment(*folders: Path | str, **variables: str) -> dict[str, str]:
+    """A small environment that depends on nothing around the tests.
+
+    Processes import modules from these folders, or else from that of the package.
+    """
     fixed = {"PATH": os.environ["PATH"], "HOME": NOWHERE, "COLUMNS": "80"}
     if sitecustomize.log:
         fixed[sitecustomize.VARIABLE] = sitecustomize.log
-    paths = [SOURCES, *([AUDIT] if sitecustomize.log else ())]
-    return {**fixed, "PYTHONPATH": os.pathsep.join(paths), **variables}
+    paths = [*(folders or [SOURCES]), *([sitecustomize.FOLDER] if sitecustomize.log else ())]
+    return {**fixed, "PYTHONPATH": os.pathsep.join(map(str, paths)), **variables}
 
 
 @contextmanager
 def watching(log: Path) -> Iterator[Path]:
     """Write down in a file what equipage does here, and in processes, that it never may."""
     before, sitecustomize.log = sitecustomize.log, str(log)
-    try:
-        yield log
-    finally:
-        sitecustomize.log = before
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv(sitecustomize.VARIABLE, sitecustomize.log)
+        patch.setenv("PYTHONPATH", sitecustomize.FOLDER, prepend=os.pathsep)
+        try:
+            yield log
+        finally:
+            sitecustomize.log = before
 
 
 def settle(monkeypatch: pytest.MonkeyPatch, folder: Path, env: Mapping[str, str]) -> None:

@@ -216,37 +216,14 @@ def test_a_public_module_is_documented() -> None:
     assert PUBLIC["api"] <= set(equipage.__all__)
 
 
-#: What the formats of the seeds import beside `equipage.plugin` and each other, and why no stranger
-#: is promised it.
-BESIDE_PLUGIN = {
-    "equipage.core.codes": "codes of reading that a seed makes stricter or milder",
-    "equipage.core.diagnostics": "the exceptions and places of loaders with a face of their own",
-    "equipage.core.frozen": "results that are frozen in steps",
-    "equipage.core.text": "expressions compiled late, globs",
-    "equipage.files": "arguments of the loaders that programs call, and folders of discoveries",
-    "equipage.loading.header": "Markdown with a header",
-    "equipage.loading.pipeline": "loads of many files by the loaders of the seeds",
-    "equipage.loading.project_root": "where the library of a server may be",
-    "equipage.loading.result": "digests and results of the loaders of the seeds",
-    "equipage.loading.session": "options and syntaxes by hand",
-    "equipage.loading.tree": "rarer ways to change a tree",
-    "equipage.loading.type_words": "nodes of a blueprint, described by their types",
-    "equipage.schemas.checking": "schemas in the middle of a server",
-    "equipage.schemas.codes": "their codes",
-    "equipage.syntax.document": "documents made by hand",
-    "equipage.syntax.header": "the grammars of headers",
-}
-
-
 def test_formats_of_the_seeds_are_made_of_public_parts() -> None:
-    found = {
-        target
-        for name, path in MODULES.items()
-        if name.startswith("equipage.formats")
-        for target in runtime_imports(path)
-        if not target.startswith(("equipage.formats", "equipage.plugin"))
-    }
-    assert found == BESIDE_PLUGIN.keys()
+    """What they import beside `equipage.plugin` is a contract in pyproject.toml, which stays short."""
+    project = tomllib.loads((REPOSITORY / "pyproject.toml").read_text())
+    rooms, contract, *_ = project["tool"]["importlinter"]["contracts"]
+    below = rooms["layers"][rooms["layers"].index("plugin") + 1 :]
+    expected = {f"equipage.{each}" for each in re.findall(r"\w+", " ".join(below))}
+    assert set(contract["forbidden_modules"]) == expected
+    assert len(contract["ignore_imports"]) <= 16
     assert len(importlib.import_module("equipage.plugin").__all__) <= 60
 
 
@@ -264,7 +241,7 @@ def test_a_face_only_exports(face: str) -> None:
 #: Rooms that may ask the operating system about files, folders and the environment.
 ASKS_THE_SYSTEM = ("equipage.files", "equipage.cli", "equipage.__main__")
 SYSTEM_CALLS = re.compile(
-    r"\bos\.path\.(l?exists|is(file|dir|link|mount)|realpath|expand\w+|samefile|get\w+)\b"
+    r"\bos\.path\.(abspath|l?exists|is(file|dir|link|mount)|realpath|expand\w+|samefile|get\w+)\b"
     r"|\bos\.(scandir|listdir|f?walk|l?stat|access|readlink|environb?|getenv|getcwd)\b"
     r"|\bfrom os(\.path)? import\b"
 )
@@ -361,7 +338,7 @@ def test_the_reading_list_exists() -> None:
 #: Codes that need more than files to be shown, and the test module that shows them.
 SHOWN_ELSEWHERE = {
     **dict.fromkeys(
-        ("model-refused", "renamed-key", "renamed-twice", "rule-failed"),
+        ("model-refused", "removed-key", "renamed-key", "renamed-twice", "rule-failed"),
         "loading/test_own_formats.py",
     ),
     "instructions-too-long": "clients/test_instructions.py",
@@ -400,6 +377,18 @@ def test_every_code_is_documented_and_shown_in_a_case() -> None:
     for name, code in all_codes().items():
         assert len(code.words.about) > 20, name
         assert not code.words.message.endswith("."), name
+
+
+def test_every_code_that_a_module_declares_is_known_to_all() -> None:
+    """A code in no format would be reported, and unknown to `rule`, `--ignore` and the pages."""
+    words: set[str] = set()
+    declared: set[str] = set()
+    for path in matching(ROOT, "**/codes.toml"):
+        words |= tomllib.loads(path.read_text()).keys()
+        name = ".".join(("equipage", *path.relative_to(ROOT).with_suffix("").parts))
+        values = vars(importlib.import_module(name)).values()
+        declared |= {each.name for each in values if isinstance(each, Code)}
+    assert declared == words == all_codes().keys()
 
 
 def test_a_code_means_one_thing() -> None:

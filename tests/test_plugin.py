@@ -13,7 +13,7 @@ from equipage import plugin
 from equipage.cli import main
 from equipage.loading.editor_schema import schema_for
 from equipage.project import registry
-from lab import PLUGIN, matching
+from lab import PLUGIN, matching, write
 from loading.test_editor_schema import authored, validator
 
 CASES = list(cases_in(PLUGIN / "cases"))
@@ -64,6 +64,16 @@ def test_the_command_knows_it(
     monkeypatch.chdir(PLUGIN / "examples")
     assert main(["check", "--kind", "playbook", "release.yaml"]) == 0
     assert capsys.readouterr().out == "2 files checked, no problems\n"
+
+
+def test_below_a_folder_it_reads_what_it_can(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """As a format that is named by its module does; every other file is of another kind."""
+    files = {"a.yaml": "playbook: p\nsteps: [make test]\n", "b.md": "# Notes\n"}
+    monkeypatch.chdir(write(tmp_path, files))
+    assert main(["check", "--kind", "playbook", "."]) == 0
+    assert capsys.readouterr().out == "1 file checked, no problems\n"
 
 
 def test_its_codes_are_known_to_comments_and_to_sarif(

@@ -60,8 +60,7 @@ class Clone:
         return self._python("-m", "equipage", *arguments, cwd=repository(folder / "project", files))
 
     def _python(self, *arguments: str, cwd: Path) -> Result:
-        env = {**environment(), "PYTHONPATH": str(self.sources)}
-        return python(*arguments, cwd=cwd, env=env)
+        return python(*arguments, cwd=cwd, env=environment(self.sources))
 
 
 @pytest.fixture
@@ -396,12 +395,19 @@ def test_a_flag(clone: Clone, tmp_path: Path) -> None:
     """A line in `declare`, and one in `run`: one file."""
     assert "`declare`" in recipe("A flag")
     clone.change(
-        "cli/schema.py",
-        ("    add_output_option(parser)\n", '    add_flag(parser, "--title", "only its title")\n'),
-        ("    output.write_data(", '    found = found["title"] if options.title else found\n'),
-        ("add_output_option, add_python_path", "add_flag, "),
+        "cli/list.py",
+        (
+            "    add_output_option(parser)\n",
+            '    add_flag(parser, "--broken", "only what has errors")\n',
+        ),
+        (
+            '    if options.output_format == "json":\n',
+            "    rows = [row for row in rows if row.errors or not options.broken]\n",
+        ),
+        ("    add_format_option,\n", "    add_flag,\n"),
     )
-    done = clone.run(tmp_path, {}, "schema", "toolpack", "--title")
-    assert done.code == 0, done.err
-    assert len(done.out.splitlines()) == 1
+    files = {"a.tool.yaml": PACK, "b.tool.yaml": "id: 5\n"}
+    done = clone.run(tmp_path, files, "list", "--broken")
+    assert done.code == 1, done.err
+    assert ("a.tool.yaml" in done.out, "b.tool.yaml" in done.out) == (False, True)
     assert len(clone.touched) == 1

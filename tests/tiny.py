@@ -6,6 +6,7 @@ A `crew` has a name and members; members may be included from `library/`.
 from __future__ import annotations
 
 import os
+from functools import cache
 from typing import Any, Literal
 
 import msgspec
@@ -19,7 +20,7 @@ from equipage.loading.format import Format, Presentation, Reading
 from equipage.loading.model import Shape
 from equipage.loading.session import Session
 from equipage.loading.tree import Tree
-from equipage.project import registry
+from equipage.project import recognise, registry
 from equipage.project.registry import Recognition
 
 
@@ -63,3 +64,7 @@ def install(monkeypatch: pytest.MonkeyPatch) -> None:
     """Make the kind known, and recognised by `crew` in its name."""
     row = Recognition("crew", "tiny", keys=("name",), by_content=_is_crew)
     monkeypatch.setattr(registry, "BUILT_IN", (*registry.BUILT_IN, row))
+    # What follows from the rows is worked out once.
+    for name, each in list(vars(recognise).items()):
+        if hasattr(each, "cache_clear"):
+            monkeypatch.setattr(recognise, name, cache(each.__wrapped__))

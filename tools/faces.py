@@ -1,5 +1,6 @@
-"""Writes what is made from the kinds: what type checkers read (`models.py`, and as stubs
-`models.pyi` and `api.pyi`) and `clients/tables/paths.py`, by which files are recognised.
+"""Writes what is made from the kinds: where `equipage.models` finds them (`models.json`), what type
+checkers read (`models.pyi` and `api.pyi`), and `clients/tables/paths.py`, by which files are
+recognised.
 
     python tools/faces.py                 write them
     python tools/faces.py --check         fail if they are not what this program would write
@@ -16,6 +17,7 @@ from __future__ import annotations
 
 import inspect
 import itertools
+import json
 import keyword
 import sys
 import textwrap
@@ -109,100 +111,11 @@ def exported() -> dict[str, type[Any]]:
     return dict(sorted(by_name.items()))
 
 
-# ---------------------------------------------------------------------------------- models.py(i)
-
-MODELS_PY = '''\
-"""The typed configurations: what `Loaded.config` is, kind by kind, and every part of it.
-
->>> from equipage.models import ServerConfig, fields
->>> fields(ServerConfig)["phases"]
-'{phases}'
-
-Each model is immutable. `Config` is the union of them all, `KindName` the names of the built-in
-kinds. Models are imported when they are first used.
-"""
-
-# {made}
-
-from __future__ import annotations
-
-from typing import Any
-
-__all__ = [
-{all}
-]  # fmt: skip
-
-#: kind → the names of the models that a load may give
-KINDS: dict[str, tuple[str, ...]] = {{
-{kinds}
-}}
-#: module → names; where two parts share a name, `other=name`
-_HOMES: dict[str, str] = {{
-{homes}
-}}
+# ----------------------------------------------------------------------- models.json, models.pyi
 
 
-def __getattr__(name: str) -> Any:
-    if name in ("Config", "KindName"):
-        return _union(name)
-    for module, names in _HOMES.items():
-        for each in names.split():
-            other, _, own = each.partition("=")
-            if other == name:
-                from importlib import import_module
-
-                value = getattr(import_module(module), own or other)
-                globals()[name] = value
-                return value
-    raise AttributeError(f"module 'equipage.models' has no attribute {{name!r}}")
-
-
-def _union(name: str) -> Any:
-    """`Config` or `KindName` for programs that look at types while they run."""
-    from functools import reduce
-    from operator import or_
-    from typing import Literal
-
-    if name == "KindName":
-        return Literal[tuple(KINDS)]
-    return reduce(or_, (__getattr__(each) for models in KINDS.values() for each in models))
-
-
-def __dir__() -> list[str]:
-    return sorted(__all__)
-
-
-def fields(model: type[Any]) -> dict[str, str]:
-    """What each field of a model means, by its name in Python.
-
-    >>> from equipage.models import Skill, fields
-    >>> fields(Skill)["always"]
-    '{always}'
-    """
-    from equipage.loading.editor_schema import meaning_of
-
-    names = getattr(model, "__struct_fields__", None) or tuple(model.__annotations__)
-    return {{name: meaning_of(model, name) for name in names}}
-
-
-def kind_of_model(model: type[Any]) -> str | None:
-    """The kind whose loads give such a model: built in, or brought by an installed package.
-
-    >>> from equipage.models import Blueprint, kind_of_model
-    >>> kind_of_model(Blueprint)
-    'blueprint'
-    """
-    for kind, models in KINDS.items():
-        if model.__name__ in models and __getattr__(model.__name__) is model:
-            return kind
-    from equipage.project.registry import installed_formats
-
-    return next((name for name, kind in installed_formats().items() if kind.model is model), None)
-'''
-
-
-def wrapped(words: list[str], quoted: bool = True) -> str:
-    text = ", ".join(f'"{each}"' for each in words) + "," if quoted else " ".join(words)
+def wrapped(words: list[str]) -> str:
+    text = ", ".join(f'"{each}"' for each in words) + ","
     return textwrap.fill(text, 96, initial_indent="    ", subsequent_indent="    ")
 
 
@@ -211,29 +124,11 @@ def all_names() -> list[str]:
     return ["KINDS", *sorted(known), "fields", "kind_of_model"]
 
 
-def models_py() -> str:
-    homes: dict[str, list[str]] = {}
-    for name, cls in exported().items():
-        own = "" if cls.__name__ == name else f"={cls.__name__}"
-        homes.setdefault(cls.__module__, []).append(name + own)
-    for module, aliases in ALIASES.items():
-        homes.setdefault(module, []).extend(aliases)
-    lines: list[str] = []
-    for module, known in sorted(homes.items()):
-        body = textwrap.wrap(" ".join(known), 84)
-        lines += [f'    "{module}": (', *(f'        "{each} "' for each in body), "    ),"]
-    kinds = [
-        f'    "{kind}": ({", ".join(repr(named(each)) for each in models)},),'.replace("'", '"')
-        for kind, models in results().items()
-    ]
-    return MODELS_PY.format(
-        made=FROM_KINDS,
-        all=wrapped(all_names()),
-        kinds="\n".join(kinds),
-        homes="\n".join(lines),
-        phases=meaning_of(ServerConfig, "phases"),
-        always=meaning_of(Skill, "always"),
-    )
+def models_json() -> str:
+    homes = {name: f"{cls.__module__}:{cls.__name__}" for name, cls in exported().items()}
+    homes |= {name: f"{module}:{name}" for module, names in ALIASES.items() for name in names}
+    kinds = {kind: [named(each) for each in models] for kind, models in results().items()}
+    return json.dumps({"kinds": kinds, "homes": dict(sorted(homes.items()))}, indent=1) + "\n"
 
 
 def named(cls: type[Any]) -> str:
@@ -456,12 +351,15 @@ PATHS: dict[str, tuple[str, ...]] = {paths}
 def files() -> dict[Path, str]:
     """Every file that this program writes, and its text as the formatter leaves it."""
     made = {
-        "models.py": models_py(),
+        "models.json": models_json(),
         "models.pyi": models_pyi(),
         "api.pyi": api_pyi(),
         "clients/tables/paths.py": PATHS_PY.format(made=FROM_KINDS, paths=paths.PATHS),
     }
-    return {PACKAGE / name: formatted(text, name) for name, text in made.items()}
+    return {
+        PACKAGE / name: text if name.endswith(".json") else formatted(text, name)
+        for name, text in made.items()
+    }
 
 
 def write_stubs(folder: Path) -> None:

@@ -3,8 +3,9 @@
     python tools/pins.py
 
 `dev.txt` is resolved first: the newest versions that fit every distribution and the tools of the
-tests, for every system and Python that they allow. The other files have the same versions. They
-name no index, so that they work with a mirror.
+tests, for every system and Python that they allow. The files of distributions have the same
+versions; `release.txt` has what this and a release need beside them. They name no index, so that
+they work with a mirror.
 """
 
 from __future__ import annotations
@@ -51,6 +52,7 @@ def resolve(wanted: list[str], known: Path | None = None) -> str:
 
 def main() -> None:
     PINS.mkdir(exist_ok=True)
+    (PINS / "release.txt").write_text(HEAD + resolve(["uv"]), encoding="utf-8")
     everything = [*needs(ROOT, "dev"), *(each for folder in BESIDE for each in needs(folder))]
     dev = PINS / "dev.txt"
     dev.write_text(HEAD + resolve(everything), encoding="utf-8")

@@ -23,7 +23,7 @@ import sys
 import tarfile
 import tempfile
 import zipfile
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from email.message import Message
 from pathlib import Path
 from typing import Any
@@ -64,12 +64,12 @@ def version_of(checkout: Path) -> str:
 # What went into it.
 
 
-def pinned(name: str) -> tuple[list[str], set[str]]:
-    """The packages that a distribution needs as constraints, and the hashes they may have."""
-    text = (pins.PINS / f"{name}.txt").read_text(encoding="utf-8")
-    found = [(each["name"], each["version"], each["rest"]) for each in PIN.finditer(text)]
-    hashes = {each for *_, rest in found for each in re.findall(r"sha256:([0-9a-f]{64})", rest)}
-    return [f"{name}=={version}" for name, version, _ in found], hashes
+def pinned(names: Iterable[str]) -> tuple[list[str], set[str]]:
+    """What distributions need, as constraints without doubles, and the hashes it may have."""
+    texts = [(pins.PINS / f"{each}.txt").read_text(encoding="utf-8") for each in names]
+    found = [each for text in texts for each in PIN.finditer(text)]
+    hashes = {one for each in found for one in re.findall(r"sha256:([0-9a-f]{64})", each["rest"])}
+    return sorted({f"{each['name']}=={each['version']}" for each in found}), hashes
 
 
 def workspace(folder: Path, checkout: Path) -> None:
@@ -81,7 +81,7 @@ def workspace(folder: Path, checkout: Path) -> None:
         text = f'[project]\nname = "{name}"\nversion = "{version}"\ndependencies = {needs}\n'
         text += f'requires-python = "{project["requires-python"]}"\n[tool.uv]\npackage = false\n'
         if source == checkout:
-            limits = sorted({each for each in distributions(checkout) for each in pinned(each)[0]})
+            limits, _ = pinned(distributions(checkout))
             text += f"constraint-dependencies = {json.dumps(limits)}\n"
             text += '[tool.uv.workspace]\nmembers = ["packages/*"]\n'
         else:
@@ -97,7 +97,7 @@ def bill_of_materials(name: str, folder: Path) -> dict[str, Any]:
     command += ["--package", name, "--no-dev"]
     done = subprocess.run(command, cwd=folder, check=True, capture_output=True, text=True)
     found: dict[str, Any] = json.loads(done.stdout)
-    return without_chance(found, pinned(name)[1])
+    return without_chance(found, pinned(distributions(ROOT))[1])
 
 
 def without_chance(bill: dict[str, Any], hashes: set[str]) -> dict[str, Any]:
@@ -219,6 +219,8 @@ def problems(files: list[Path]) -> Iterator[str]:
         ):
             if wanted not in inside:
                 yield f"{name}: the source archive has no {wanted}"
+        (bill,) = (each for each in files if each.name == f"{name}.cdx.json")
+        yield from problems_of_bill(name, json.loads(bill.read_text(encoding="utf-8")))
 
 
 def problems_of_metadata(name: str, found: Message, project: dict[str, Any]) -> Iterator[str]:
@@ -244,10 +246,19 @@ def problems_of_wheel(name: str, names: list[str], info: str) -> Iterator[str]:
             yield f"{name}: the wheel has {each}"
     wanted = [f"{stem}/__init__.py", f"{stem}/py.typed", f"{info}licenses/LICENSE"]
     if name == "equipage":
-        wanted += ["equipage/models.pyi", "equipage/api.pyi", "equipage/core/codes.toml"]
+        made = ("models.json", "models.pyi", "api.pyi", "core/codes.toml")
+        wanted += [f"equipage/{each}" for each in made]
     for each in wanted:
         if each not in names:
             yield f"{name}: the wheel has no {each}"
+
+
+def problems_of_bill(name: str, bill: dict[str, Any]) -> Iterator[str]:
+    if bill["metadata"]["component"]["name"] != name:
+        yield f"{name}: its bill of materials is of {bill['metadata']['component']['name']}"
+    for each in bill["components"]:
+        if each["name"] not in distributions(ROOT) and not each["hashes"]:
+            yield f"{name}: its bill of materials has no hash of {each['name']}"
 
 
 def main(target: str) -> int:

@@ -93,6 +93,12 @@ def test_a_list_of_files(project: Path, divider: str) -> None:
     write(project, {"list": f".claude/agents/a.md{divider}.claude/skills/pdf/SKILL.md{divider}"})
     code, out, _ = in_process(["check", "--files-from", "list"])
     assert (code, out) == (0, "2 files checked, no problems\n")
+    write(project, {"one": ".claude/agents/a.md"})
+    everything = in_process(["check", "."])[1]
+    # This folder counts where it is named, and not only by default.
+    assert in_process(["check", "--files-from", "one"])[1] == "1 file checked, no problems\n"
+    assert in_process(["check", "--files-from", "one", "."])[1] == everything
+    assert int(everything.split()[0]) > 1
 
 
 def test_junit_is_xml_whatever_a_file_says(project: Path) -> None:

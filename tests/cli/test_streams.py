@@ -249,23 +249,6 @@ def test_colour_can_be_forced(project: Path, monkeypatch: pytest.MonkeyPatch) ->
     assert "\x1b[" not in in_process(["check"])[1]
 
 
-@pytest.mark.parametrize(
-    "arguments", [["check", "--help"], ["--help"], ["help", "show"], ["help"]], ids=" ".join
-)
-def test_help_has_colour_and_says_the_same(
-    project: Path, monkeypatch: pytest.MonkeyPatch, arguments: list[str]
-) -> None:
-    settle(monkeypatch, project, environment())
-    plain = in_process(arguments)[1]
-    for coloured in (
-        in_process(["--color", "always", *arguments])[1],
-        in_process(["--color=always", *arguments])[1],
-    ):
-        assert "\x1b[1musage:\x1b[0m" in coloured
-        assert re.sub(r"\x1b\[\d*m", "", coloured) == plain
-    assert "\x1b" not in plain
-
-
 def test_values_have_colour_and_read_the_same(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -8,10 +8,11 @@ from pathlib import Path
 
 import pytest
 
+import equipage
 from equipage.cli import COMMANDS, wings
 from equipage.cli.arguments import Parser
 from equipage.cli.output import Output
-from lab import in_process, write_file
+from lab import in_process, write, write_file
 
 
 @pytest.fixture(autouse=True)
@@ -69,6 +70,13 @@ def test_what_is_missing_is_named_with_the_line_that_installs_it(
     assert in_process(arguments) == (2, "", said)
 
 
+def test_tools_may_have_any_name_that_the_settings_say(monkeypatch: pytest.MonkeyPatch) -> None:
+    install(monkeypatch, serve_packs=HERE)
+    write_file("equipage.toml", '[kinds]\n"pack.yaml" = "toolpack"\n')
+    write_file("pack.yaml", "id: a\n")
+    assert in_process(["serve", "pack.yaml", "--word", "hi"]) == (0, "hi\n", "")
+
+
 def test_a_value_that_is_taken_for_a_path_is_an_unknown_argument(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -102,6 +110,23 @@ def test_a_command_that_cannot_be_loaded_says_why(monkeypatch: pytest.MonkeyPatc
     done = in_process(["say"])
     assert done.code == 2
     assert "the command `say` of no_such_module:SAY cannot be loaded" in done.err
+
+
+@pytest.mark.parametrize("words", [["run", "--help"], ["serve", "."], ["serve", "--help"]])
+def test_a_distribution_of_another_version_is_not_run(
+    words: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    points = "run = equipage_serve.cli:RUN\nserve-packs = equipage_serve.cli:SERVE\n"
+    files = {"entry_points.txt": f"[{wings.GROUP}]\n{points}"}
+    files["METADATA"] = "Metadata-Version: 2.4\nName: equipage-serve\nVersion: 0.0.1\n"
+    write(tmp_path / "site/equipage_serve-0.0.1.dist-info", files)
+    monkeypatch.syspath_prepend(str(tmp_path / "site"))
+    said = (
+        "equipage: equipage-serve is installed in version 0.0.1, and equipage in "
+        f"{equipage.__version__}: run `pip install . ./packages/equipage-serve` in a clone of "
+        "equipage\n"
+    )
+    assert in_process(words) == (2, "", said)
 
 
 @pytest.mark.parametrize("name", sorted(COMMANDS.keys() - {"serve", "completion"}))

@@ -13,8 +13,7 @@ from hypothesis import strategies as st
 import equipage
 import lab
 from equipage.clients import instructions
-from equipage.clients.instructions import find_imports
-from equipage.syntax.markdown import blank_out_code, file_links
+from equipage.clients.instructions import blank_out_code, file_links, find_imports
 
 
 def findings(folder: Path) -> list[str]:

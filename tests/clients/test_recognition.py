@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterable
 from pathlib import Path
@@ -15,7 +16,6 @@ from equipage.clients.headers import kind_of_header
 from equipage.clients.mcp import CLAUDE, DIALECTS, dialect_of
 from equipage.clients.tables.unread import UNREAD
 from equipage.files.walking import PlaceIndex, expand_choices
-from equipage.project.recognise import kind_of_tool_path
 from equipage.project.registry import (
     BUILT_IN,
     agent_folders,
@@ -64,7 +64,11 @@ from lab import write
     ],
 )
 def test_by_place(path: str, kind: str | None) -> None:
-    assert kind_of_tool_path(path) == kind
+    found = _CLIENT_PLACES.find(path)
+    assert (found and found[0]) == kind
+
+
+_CLIENT_PLACES = PlaceIndex((each.kind, each.paths) for each in conventions())
 
 
 _ROWS = [(each.kind, each.paths) for each in (*BUILT_IN, *conventions())] + list(UNREAD)
@@ -218,6 +222,34 @@ def test_what_plugins_hold(tmp_path: Path) -> None:
         "two/agents/a.md": "claude-agent",
         "two/x/y.md": "claude-command",
     }
+
+
+@pytest.mark.parametrize("written", ["{}", "\ufeff{}", "// all of them\n{}"])
+@pytest.mark.parametrize(
+    ("source", "folder"),
+    [
+        ("q", "market/all/q"),
+        ("./q", "market/q"),
+        ("deep/q", "market/deep/q"),
+        ("../q", None),
+        ({"source": "github", "repo": "a/q"}, None),
+    ],
+)
+def test_where_the_plugins_of_a_marketplace_lie(
+    source: object, folder: str | None, written: str, tmp_path: Path
+) -> None:
+    """`pluginRoot` moves bare names alone, for recognition and for rules."""
+    entry = {"name": "q", "source": source, "agents": ["./own.md"]}
+    market = {"metadata": {"pluginRoot": "./all"}, "plugins": [entry]}
+    agent = "---\nname: a\ndescription: Reviews.\nhooks: {Stop: []}\n---\nReview.\n"
+    agents = ["market/all/q", "market/q", "market/deep/q", "q"]
+    write(tmp_path, {f"{each}/own.md": agent for each in agents})
+    text = written.format(json.dumps(market))
+    write(tmp_path, {"market/.claude-plugin/marketplace.json": text})
+    report = equipage.check([tmp_path], env={})
+    parts = {each.path for each in report.files if each.kind == "claude-agent"}
+    told = {each.name for each in report.diagnostics if each.code == "foreign-field"}
+    assert parts == told == ({f"{tmp_path}/{folder}/own.md"} if folder else set())
 
 
 def test_a_guess_gives_way_to_a_load_that_knows_better(tmp_path: Path) -> None:

@@ -145,7 +145,9 @@ def test_the_install_step_runs_in_a_hostile_checkout(tmp_path: Path) -> None:
     assert "taken over" not in out
 
 
-@pytest.mark.parametrize("name", ["equipage", "equipage-serve", "equipage-faults", "dev"])
+@pytest.mark.parametrize(
+    "name", ["equipage", "equipage-serve", "equipage-faults", "dev", "release"]
+)
 def test_every_package_is_pinned_by_version_and_hash(name: str) -> None:
     """`pip install --require-hashes` refuses the rest; a file that names an index fits no mirror."""
     text = (REPOSITORY / "tools" / "pins" / f"{name}.txt").read_text()
@@ -156,7 +158,8 @@ def test_every_package_is_pinned_by_version_and_hash(name: str) -> None:
     pinned = {pin.partition("==")[0].lower().replace("_", "-") for pin in listed}
     pins = module_at(REPOSITORY / "tools" / "pins.py")
     folders = {pins.project(each)["project"]["name"]: each for each in (pins.ROOT, *pins.BESIDE)}
-    wanted = pins.needs(folders[name]) if name != "dev" else pins.needs(REPOSITORY, "dev")
+    wanted = {"release": ["uv"], "dev": pins.needs(REPOSITORY, "dev")}.get(name)
+    wanted = wanted or pins.needs(folders[name])
     assert {re.split("[<>=]", each)[0].lower() for each in wanted} <= pinned
 
 
@@ -170,8 +173,9 @@ def test_all_distributions_have_one_version() -> None:
 def test_a_release_says_what_went_into_it(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.syspath_prepend(REPOSITORY / "tools")
     release = import_module("release")
-    constraints, hashes = release.pinned("equipage-serve")
-    assert any(each.startswith("mcp==") for each in constraints)
+    constraints, hashes = release.pinned(["equipage", "equipage-serve"])
+    assert {"mcp", "blake3"} <= {each.partition("==")[0] for each in constraints}
+    assert len(constraints) == len(set(constraints))
     known = {"hashes": [{"alg": "SHA-256", "content": min(hashes)}]}
     later = {"hashes": [{"alg": "SHA-256", "content": "f" * 64}]}
     bill = {
@@ -192,7 +196,8 @@ def test_a_release_says_what_went_into_it(monkeypatch: pytest.MonkeyPatch, tmp_p
 def test_a_release_looks_into_what_it_built(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    """Here there is nothing to look into; a wheel with a test in it is a problem, too."""
+    """Here there is nothing to look into; a wheel with a test in it is a problem, too, and a part
+    of unknown bytes."""
     monkeypatch.syspath_prepend(REPOSITORY / "tools")
     release = import_module("release")
     assert [*release.problems([])] == [
@@ -209,6 +214,11 @@ def test_a_release_looks_into_what_it_built(
     ]
     found = [*release.problems_of_wheel("a", names, "a-1.dist-info/")]
     assert found == ["a: the wheel has a/tests/x.py", "a: the wheel has other.py"]
+    parts = [{"name": "equipage", "hashes": []}, {"name": "blake3", "hashes": []}]
+    bill = {"metadata": {"component": {"name": "a"}}, "components": parts}
+    assert [*release.problems_of_bill("a", bill)] == [
+        "a: its bill of materials has no hash of blake3"
+    ]
 
 
 @pytest.mark.parametrize("status", [202, 403])

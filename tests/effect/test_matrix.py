@@ -14,14 +14,13 @@ from equipage.clients.tables.activities import ACTIVITIES
 from equipage.effect.reach import Column, Matrix, answer, matrices
 from equipage.loading.session import Request
 from equipage.workspace import Workspace
-from equipage.workspace.load import drop_overruled_guesses
 from lab import repository
 
 
 def matrix_of(folder: Path, files: dict[str, Any]) -> Matrix:
     repository(folder, files)
     workspace = Workspace([str(folder)], Request(env={}, shared=True))
-    found = drop_overruled_guesses(workspace.loads(), workspace.system)
+    found = workspace.loads()
     outcomes = [each.outcome for each in found if each.outcome is not None]
     (matrix,) = matrices(read_folder(outcomes))
     return matrix

@@ -145,6 +145,19 @@ def test_over_a_disk_it_hides_what_the_disk_has(disk: Path) -> None:
     assert not over.is_file("/no")
 
 
+def test_over_a_disk_a_way_out_and_back_leads_nowhere(disk: Path) -> None:
+    """As on the disk, where what is open in an editor is read by the same way."""
+    root, name = str(disk / "sub"), "back.txt"
+    (disk / "out").symlink_to("sub/b.txt")
+    (disk / "sub" / name).symlink_to("../out")
+    over = Overlay({f"{root}/b.txt": b"unsaved", f"{root}/new.txt": b"new"}, Disk())
+    for system in (Disk(), over):
+        refused = problem(lambda system=system: system.open_inside(root, name, (root,)))
+        assert refused[0] == "reference-escapes"
+    assert over.open_inside(root, "b.txt", (root,)).read("x", 99) == b"unsaved"
+    assert over.open_inside(root, "new.txt", (root,)).read("x", 99) == b"new"
+
+
 def test_over_a_disk_it_makes_up_no_repository(disk: Path) -> None:
     assert not Overlay({f"{disk}/a.txt": b""}, DiskAt(disk)).exists(f"{disk}/.git")
 

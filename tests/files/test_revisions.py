@@ -102,6 +102,17 @@ def test_a_name_that_looks_like_an_option_is_not_given_to_git(
         Revision("HEAD", ".", Disk())
 
 
+def test_a_pipe_in_the_place_of_a_file_of_git_is_waited_for_with_a_limit(
+    repository: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """git itself waits for ever."""
+    monkeypatch.setattr("equipage.files.git._TIMEOUT_SECONDS", 0.5)
+    (repository / ".git" / "HEAD").unlink()
+    os.mkfifo(repository / ".git" / "HEAD")
+    with pytest.raises(NoRevision, match=r"^git did not answer within 0.5 seconds$"):
+        Revision("HEAD", str(repository), Disk())
+
+
 def test_what_git_says_is_told_in_one_line(repository: Path) -> None:
     with pytest.raises(NoRevision, match=r"^there is no such revision$"):
         Revision("nope", ".", Disk())

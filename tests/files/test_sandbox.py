@@ -874,6 +874,21 @@ def test_a_link_that_was_one_a_moment_ago_is_looked_at_again(
         walk.close()
 
 
+@pytest.mark.parametrize("number", [errno.EINVAL, errno.ENOENT, errno.EACCES])
+def test_a_real_path_is_found_although_a_link_changed_meanwhile(
+    number: int, allowed: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    real_readlink, numbers = os.readlink, [number]
+
+    def readlink(path: str) -> str:
+        if numbers:
+            raise OSError(numbers.pop(), "no")
+        return real_readlink(path)
+
+    monkeypatch.setattr(os, "readlink", readlink)
+    assert sandbox.real_path(str(allowed / "link.txt")) == str(allowed / "sub" / "b.txt")
+
+
 def test_a_reference_with_half_a_character_is_shown() -> None:
     for reference in ("a\ud800", "\udfff"):
         assert problem(lambda reference=reference: check_reference(reference, STRICT)) == (

@@ -9,7 +9,7 @@ import pytest
 
 from equipage.files import System, walking
 from equipage.files.disk import Disk
-from equipage.files.walking import EnteredFolder, WalkResult, enters_folder, is_ignored, walk
+from equipage.files.walking import EnteredFolder, WalkResult, is_ignored, is_worth_a_look, walk
 from lab import write
 
 from .indexes import an_index
@@ -113,11 +113,18 @@ def test_a_folder_in_the_place_of_a_file_is_found_and_entered(tmp_path: Path) ->
     assert found(tmp_path, wanting) == ["known.md", "known.md/a.yaml", "other.md/b.yaml"]
 
 
-def test_folders_that_are_entered() -> None:
-    assert enters_folder("src", AGENTS)
-    assert enters_folder(".hidden", AGENTS)
-    assert not enters_folder("node_modules", AGENTS)
-    assert enters_folder(".idea", (".idea",))
+def test_a_path_alone_says_whether_a_walk_takes_a_file(tmp_path: Path) -> None:
+    steps = ("", "src/", ".hidden/", ".claude/", ".claude/agents/", "venv/", ".git/")
+    names = ("a.yaml", "known.md", "tool.txt", "x.txt")
+    files = [f"{one}{two}{name}" for one in steps for two in steps for name in names]
+    wanting = Wanting(known=("/known.md",), claimed=("/tool.txt",))
+    for root in ("plain", ".idea/plain", ".claude/plain"):
+        folder = tmp_path / root
+        make(folder, *files)
+        starts = f"{folder}/"
+        taken = {each for each in files if is_worth_a_look(starts + each, starts, AGENTS, wanting)}
+        assert taken == {*found(folder, wanting)}
+        assert (".hidden/a.yaml" in taken) is (root == ".claude/plain")
 
 
 def test_no_name_of_a_folder_hides_what_a_tool_reads_there(tmp_path: Path) -> None:

@@ -217,7 +217,7 @@ def _faults() -> Surface:
         assert written < 50_000_000
         return max(1, count)
 
-    code = ("engine.py", "wire.py", "stdio.py", "exchange.py")
+    code = ("engine.py", "wire.py", "driver.py", "exchange.py")
     return Surface(make, run, code, _FAULTS)
 
 

@@ -274,6 +274,83 @@ def test_layers_that_contradict_each_other_are_an_error_of_the_higher_one(folder
     ]
 
 
+class Nested(TypedDict, total=False):
+    parts: dict[str, dict[str, int]]
+    either: str | dict[str, int]
+    entries: list[int]
+
+
+@pytest.mark.parametrize(
+    ("base", "own", "local", "found"),
+    [
+        ("parts: {x: {a: 1}}", "parts: {x: 5}", "parts: {x: {b: 2}}", "app.yaml:1:12: a mapping"),
+        ("parts: [1]", "parts: {x: {a: 1}}", "", "base.yaml:1:8: a mapping"),
+        ("entries: {a: 1}", "entries: [5]", "", "base.yaml:1:10: a list"),
+        ("entries: x", "parts: {}", "entries: [5]", "base.yaml:1:10: a list"),
+        ("either: a", "either: {b: 1}", "either: c", None),
+        ("parts: null", "parts: {x: {a: 1}}", "", None),
+    ],
+)
+@pytest.mark.parametrize("sort", ["class", "pydantic"])
+def test_a_type_that_a_higher_layer_hides_is_told_where_it_is(
+    folder: Path, base: str, own: str, local: str, found: str | None, sort: str
+) -> None:
+    write(folder, {"base.yaml": base, "app.yaml": own, "local.yaml": local})
+    model: Any = Nested
+    if sort == "pydantic":
+        pydantic = pytest.importorskip("pydantic")
+        hints = {name: (hint, None) for name, hint in Nested.__annotations__.items()}
+        model = pydantic.create_model("Nested", **hints)
+    merge: dict[str, Any] = {"entries": "append"}
+    format_ = Format(model, "nested", layers=("base.yaml", FILE, "local.yaml"), merge=merge)
+    if found is None:
+        format_.load("app.yaml")
+    else:
+        place, _, expected = found.rpartition(": ")
+        (said,) = findings(format_)
+        assert said.startswith(f"{place}: error[wrong-type] expected {expected}, found")
+
+
+def test_layers_of_a_class_with_a_path(folder: Path) -> None:
+    write(folder, {"base.yaml": "{name: a, where: [1]}", "app.yaml": "where: x"})
+    layered = Format(Tree, layers=("base.yaml", FILE), merge={"children": "append"})
+    assert findings(layered) == [
+        "base.yaml:1:18: error[wrong-type] expected null or text, found a list (at where)"
+    ]
+
+
+def test_an_empty_file_is_an_empty_mapping_where_the_format_says_so(folder: Path) -> None:
+    for text in ("", "# only a comment\n", "---\n"):
+        Path("app.yaml").write_text(text)
+        assert findings(Format(Settings)) == [
+            "app.yaml:1:1: error[document-empty] Configuration file is empty"
+        ]
+        allowed = Format(Settings, strictness={"document-empty": None})
+        loaded = allowed.load("app.yaml")
+        assert (loaded.config, loaded.warnings) == ({}, ())
+        needed = Format(App, strictness={"document-empty": "note"})
+        codes = [each.partition(" ")[2].partition("]")[0] for each in findings(needed)]
+        assert sorted(codes) == [
+            "error[missing-field",
+            "error[missing-field",
+            "note[document-empty",
+        ]
+
+
+def test_another_mark_before_the_default_of_a_variable(folder: Path) -> None:
+    Path("app.yaml").write_text("name: ${WHO:me}\nprompt: '${WHO:}'\n")
+    assert "did you mean `${WHO:-me}`?" in str(raised_by(Format(App)).errors[0].help)
+    colon = Format(App, reading=equipage.Reading(variables=":"))
+    assert colon.load("app.yaml", env={}).config == App("me", "")
+    assert colon.load("app.yaml", env={"WHO": "you"}).config == App("you", "you")
+
+
+def raised_by(format_: Format[Any]) -> LoadError:
+    with pytest.raises(LoadError) as raised:
+        format_.load("app.yaml", env={})
+    return raised.value
+
+
 def test_a_schema_that_says_nothing_of_a_value_takes_any_path(folder: Path) -> None:
     for schema in ({}, {"properties": {"tools": {"type": "array"}}}, {"type": "object"}):
         merge = {"tools": equipage.by("name"), "tools[*].a.b": "append"}
@@ -281,11 +358,11 @@ def test_a_schema_that_says_nothing_of_a_value_takes_any_path(folder: Path) -> N
         assert format_.loads("tools: []").config == {"tools": []}
 
 
-@pytest.mark.parametrize("name", ["base.yaml", "local.yaml"])
+@pytest.mark.parametrize("name", ["base.yaml", "app.yaml", "local.yaml"])
 def test_a_layer_that_is_no_mapping_is_an_error(folder: Path, name: str) -> None:
     Path(name).write_text("- 1")
     said = f"{name}:1:1: error[wrong-type] expected a mapping, found a list"
-    assert said in findings(APP, env={})
+    assert findings(APP, env={}) == [said]
 
 
 def test_a_layer_that_cannot_be_read_is_a_finding(folder: Path) -> None:
@@ -306,7 +383,15 @@ def test_a_layer_that_cannot_be_read_is_a_finding(folder: Path) -> None:
             lambda: Format(App, merge={"tool": "append"}),
             "no value at `tool`; did you mean `tools`?",
         ),
-        (lambda: Format(App, merge={"tools[*].nam": "append"}), "did you mean `tools.*.name`?"),
+        (lambda: Format(App, merge={"tools[*].nam": "append"}), "did you mean `tools[*].name`?"),
+        (
+            lambda: Format(App, merge={"name": "append"}),
+            "`merge` of format app: `name` is not a li",
+        ),
+        (
+            lambda: Format(App, merge={"tools": equipage.by("nam")}),
+            "no value at `tools[*].nam`; did you mean `tools[*].name`?",
+        ),
         (lambda: Format(App, rules=("no",)), "`rules` of format app: 'no' is not a function"),
         (lambda: Format(App, rules=len), "`rules`: expected a tuple, found builtin"),
         (lambda: Format(App, layers="a.yaml"), "`layers`: expected a tuple, found str"),
@@ -319,6 +404,23 @@ def test_a_layer_that_cannot_be_read_is_a_finding(folder: Path) -> None:
             lambda: Format(App, strictness={"wrong-type": "loud"}),
             "'loud' is not `error`, `warning`",
         ),
+        (
+            lambda: Format(App, strictness={"unknown-feild": None}),
+            "cannot change the severity of `unknown-feild`; did you mean `unknown-field`?",
+        ),
+        (
+            lambda: Format(App, strictness={"jsn:duplicate-key": "error"}),
+            "cannot change the severity of `jsn:duplicate-key`",
+        ),
+        (
+            lambda: Format(App, strictness={"wrong-type": "warning"}),
+            "cannot change the severity of `wrong-type`",
+        ),
+        (lambda: Format(App, layers=("",)), "layer `` of format app: name a file below the folder"),
+        (lambda: Format(App, stages=(equipage.Includes,)), "Includes'> is not a stage"),
+        (lambda: Format(App, stages=(equipage.Files(root=5),)), "Files(root=5) is not a stage"),
+        (lambda: Format(App, stages=equipage.Files()), "`stages`: expected a tuple, found Files"),
+        (lambda: Format(App, name=5), "`name`: expected a str, found int"),
     ],
 )
 def test_what_a_format_cannot_be(folder: Path, made: Any, said: str) -> None:
@@ -353,6 +455,34 @@ def test_an_old_key_counts_and_has_a_fix(folder: Path) -> None:
     ]
     Path("app.yaml").write_text("title: a\nname: b\nprompt: p\n")
     assert findings(format_)[0].startswith("app.yaml:1:1: error[renamed-twice] `title` and `name`")
+
+
+def test_a_key_without_a_meaning_is_left_out_with_a_fix(folder: Path) -> None:
+    removed = {"tools[*].retries": equipage.Renamed(None, since="2.0", help="use `timeout`")}
+    format_ = Format(App, renamed={**removed, "legacy": None, "legacy.x": None})
+    text = "name: a\nlegacy: {x: 1}\nprompt: p\ntools:\n  - name: t\n    url: u\n    retries: 5\n"
+    Path("app.yaml").write_text(text)
+    loaded = format_.load("app.yaml")
+    assert loaded.config == App("a", "p", (Tool("t", "u"),))
+    assert [(str(each), each.help, each.fix and each.fix.message) for each in loaded.warnings] == [
+        (
+            "app.yaml:2:1: warning[removed-key] `legacy` has no meaning any more (at legacy)",
+            "remove it",
+            "remove `legacy`",
+        ),
+        (
+            (
+                "app.yaml:7:5: warning[removed-key] `retries` has no meaning any more, since 2.0 "
+                "(at tools[0].retries)"
+            ),
+            "remove it; use `timeout`",
+            "remove `retries`",
+        ),
+    ]
+    kind = ("--kind", "loading.test_own_formats:WITHOUT_LEGACY")
+    assert in_process(["check", "app.yaml", *kind, "--fix"]).code == 0
+    fixed = "name: a\nprompt: p\ntools:\n  - name: t\n    url: u\n"
+    assert Path("app.yaml").read_text() == fixed
 
 
 # ------------------------------------------------------------------------------------------ rules
@@ -453,6 +583,11 @@ def test_a_rule_that_goes_wrong_is_a_finding(
 
 
 # ----------------------------------------------------------------------------------------- models
+
+
+@dataclass
+class Endless:
+    inner: Endless
 
 
 class Colour(enum.Enum):
@@ -651,6 +786,20 @@ def test_what_is_frozen_is_frozen_deeply() -> None:
         config.made.append(2)
 
 
+@dataclass(frozen=True)
+class Holders:
+    listed: list[Holder] = field(default_factory=list)
+    named: dict[str, list[Holder]] = field(default_factory=dict)
+
+
+def test_what_lists_and_mappings_hold_is_frozen_too() -> None:
+    held = "{inner: {size: 1}, made: [1]}"
+    config = equipage.loads(f"{{listed: [{held}], named: {{a: [{held}]}}}}", Holders).config
+    for change in (config.listed[0].made.append, config.named["a"][0].made.append):
+        with pytest.raises(TypeError, match="immutable"):
+            change(2)
+
+
 class Plain:
     pass
 
@@ -680,6 +829,26 @@ class Derived:
     part: int = field(init=False)
 
 
+@dataclass
+class OwnInit:
+    part: int
+
+    def __init__(self, part: int, other: int) -> None:
+        self.part = part + other
+
+
+@dataclass
+class NeedsMore:
+    part: int
+    other: dataclasses.InitVar[int]
+
+
+@dataclass
+class Broken:
+    fine: int
+    part: "1 / 0"  # type: ignore[valid-type]  # noqa: UP037
+
+
 class Limit:
     """A constraint as the annotated types have them."""
 
@@ -699,7 +868,10 @@ class Constrained:
         (Plain, "`Plain` cannot be a model: write a dataclass"),
         (Untagged, "field `part`: TypeError: Type unions may not contain more than one"),
         (Outer, "field `inner.part`: TypeError: Type unions may not contain more than one"),
-        (Forward, "NameError: name 'Nothing' is not defined"),
+        (Forward, "field `part`: NameError: name 'Nothing' is not defined"),
+        (OwnInit, "its `__init__` is not called: write `__post_init__` in its place"),
+        (NeedsMore, "field `other`: TypeError: Type 'dataclasses.InitVar[int]' is not supported"),
+        (Broken, "field `part`: ZeroDivisionError: division by zero"),
         (Custom, "field `part`: `Plain` is a class that no text can be read as"),
         (Derived, "field `part`: it has `init=False`: give it a default"),
         (Constrained, "is not read here: write `msgspec.Meta(…)`"),
@@ -801,8 +973,11 @@ def test_a_class_of_pydantic_inside_another_class_is_refused() -> None:
     Outer = dataclasses.make_dataclass("Outer", [("part", Inner)])  # noqa: N806
     with pytest.raises(UsageError, match="field `part`: `Inner` is of pydantic"):
         equipage.loads("part: {name: a}", Outer)
-    with pytest.raises(UsageError, match="name 'Nowhere' is not defined"):
+    with pytest.raises(UsageError, match=r"field `part`: .*name 'Nowhere' is not defined"):
         equipage.loads("part: 1", Late)
+    limit = Annotated[int, msgspec.Meta(gt=3)]
+    with pytest.raises(UsageError, match=r"field `size`: .*Meta\(gt=3\)` is not read by pydantic"):
+        equipage.loads("size: 1", pydantic.create_model("Limited", size=(limit, ...)))
     loaded = equipage.loads("name: a", Inner)
     assert loaded.to_dict() == {"name": "a"}
     with pytest.raises(LoadError, match="`other` is not a field of `inner`"):
@@ -836,6 +1011,20 @@ def test_what_cannot_be_had_hides_no_other_mistake(sort: str) -> None:
             *((refused, path) for path in ("size", "parts[1]")),
         ]
     )
+
+
+def test_a_frozen_model_of_pydantic_is_frozen_deeply() -> None:
+    pydantic = pytest.importorskip("pydantic")
+    fields = {"names": (list[str], ...), "more": (dict[str, list[int]], {})}
+    frozen = pydantic.create_model("Frozen", __config__={"frozen": True}, **fields)
+    loaded = equipage.loads("{names: [a], more: {x: [1]}}", frozen)
+    assert loaded.config == frozen(names=["a"], more={"x": [1]})
+    for change in (loaded.config.names.append, loaded.config.more["x"].append):
+        with pytest.raises(TypeError, match="immutable"):
+            change(2)
+    assert loaded.to_dict() == {"names": ["a"], "more": {"x": [1]}}
+    open_ = pydantic.create_model("Open", **fields)
+    equipage.loads("names: [a]", open_).config.names.append("b")
 
 
 def test_models_of_attrs() -> None:
@@ -900,17 +1089,39 @@ def test_the_schema_takes_what_a_load_takes(folder: Path) -> None:
     jsonschema = pytest.importorskip("jsonschema")
     import yaml
 
-    schema = Format(App, renamed={"title": "name"}).schema()
-    for text in ("{title: a, prompt: {$file: x}}", "{name: a, prompt: p, tools: [{$include: x}]}"):
+    schema = Format(App, renamed={"title": "name", "old": None}).schema()
+    for text in (
+        "{title: a, prompt: {$file: x}, old: 1}",
+        "{name: a, prompt: p, tools: [{$include: x}]}",
+    ):
         jsonschema.validate(yaml.safe_load(text), schema)
     with pytest.raises(jsonschema.ValidationError):
         jsonschema.validate({"nam": "a"}, schema)
+
+
+def test_the_schema_says_what_the_stages_take() -> None:
+    usual = Format(App).schema()["$defs"]
+    assert usual["include"]["properties"].keys() == {"$include", "override"}
+    words = json.dumps(usual)
+    assert "from the folder of this file" in words
+    assert "library" not in words
+    stages = (equipage.Includes(root="lib", override="with"), equipage.Files(root="texts"))
+    other = Format(App, stages=stages).schema()["$defs"]
+    assert other["include"]["properties"].keys() == {"$include", "with"}
+    assert "from the folder lib" in json.dumps(other["include"])
+    assert "else from the folder texts" in json.dumps(other["file"])
 
 
 def test_the_example_loads() -> None:
     for model in (App, Struct, Holder, Tree):
         format_ = Format(model)
         assert format_.loads(format_.example()).kind == format_.name
+
+
+def test_a_class_that_needs_itself_has_no_example() -> None:
+    with pytest.raises(UsageError, match="no file has an end that fits `Endless`"):
+        Format(Endless).example()
+    assert Format(Endless).schema()["$defs"]["Endless"]["required"] == ["inner"]
 
 
 def test_a_comment_may_name_the_code_of_a_rule_that_has_nothing_to_say(folder: Path) -> None:
@@ -939,4 +1150,5 @@ def test_the_command_knows_a_format_by_module_and_name(
     assert in_process(["check", "first.yaml", *kind]).code == 0
 
 
+WITHOUT_LEGACY = Format(App, renamed={"tools[*].retries": None, "legacy": None})
 COMMANDED = Format(App, rules=(uses_https, lambda _app: []), renamed={"title": "name"})

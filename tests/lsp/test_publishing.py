@@ -105,9 +105,26 @@ def test_files_that_are_not_open_are_checked_in_the_background(tmp_path: Path) -
     assert client.published("a.tool.yaml") == []
 
 
-def test_only_open_files_are_checked_if_the_client_wants_that(tmp_path: Path) -> None:
-    files = {"a.tool.yaml": "id: 5\n"}
-    client = Here(repository(tmp_path, files), options={"workspace": False})
+def test_only_open_files_have_findings_if_the_client_wants_that(tmp_path: Path) -> None:
+    """What they refer to counts all the same, so the findings are those of a check."""
+    files = {
+        "a.tool.yaml": "id: 5\n",
+        "b.tool.yaml": "id: 6\n",
+        "s.json": '{"type": "string"}',
+        "packs/c.tool.yaml": PACK.replace("{type: object}", "{$ref: ../s.json}"),
+        ".claude/skills/pdf/SKILL.md": "---\nname: pdf\ndescription: Reads.\n---\nRead.\n",
+        ".claude/agents/a.md": AGENT.format("a", "skills: [pdf]\n"),
+    }
+    write(tmp_path, files)
+    client = Here(tmp_path, options={"workspace": False})
+    client.settle()
+    clean = ("packs/c.tool.yaml", ".claude/agents/a.md")
+    for name in ("a.tool.yaml", *clean):
+        client.open(name)
+        client.settle()
+    assert client.published("a.tool.yaml") != []
+    assert [client.published(name) for name in (*clean, "b.tool.yaml")] == [[], [], []]
+    client.tell("textDocument/didClose", {"textDocument": {"uri": client.uri("a.tool.yaml")}})
     client.settle()
     assert client.published("a.tool.yaml") == []
 
@@ -142,12 +159,13 @@ def test_names_of_other_files_count_and_those_of_unsaved_ones(tmp_path: Path) ->
         (".", ".claude/agents/.git/a.md", False),
         (".config/project", ".claude/agents/a.md", True),
         (".config/project", "venv/.claude/agents/a.md", False),
+        (".", ".foo/.claude/agents/a.md", True),
     ],
 )
 def test_an_open_file_is_checked_where_a_check_of_the_workspace_comes_to_it(
     root: str, path: str, is_checked: bool, tmp_path: Path
 ) -> None:
-    """Where the workspace itself lies does not matter."""
+    """Where the workspace itself lies does not matter, nor in what hidden folder a file is."""
     folder = repository(tmp_path / root, {path: AGENT.format("a", "tools: Raed\n")})
     report = equipage.check([folder])
     assert [each.code for each in report.diagnostics] == ["unknown-reference"] * is_checked
@@ -155,6 +173,27 @@ def test_an_open_file_is_checked_where_a_check_of_the_workspace_comes_to_it(
     client.open(path)
     client.settle()
     assert [each["code"] for each in client.published(path)] == ["unknown-reference"] * is_checked
+
+
+def test_what_another_file_reads_has_findings_where_no_check_looks_for_files(
+    tmp_path: Path,
+) -> None:
+    """Silent in itself, a file in a hidden folder is a part of the server that includes it."""
+    files = {
+        "equipage.toml": "library = '.parts'\n",
+        "main.yaml": SERVER.replace("tools/", ""),
+        ".parts/echo.yaml": TOOL + "x: 5\n",
+        ".parts/main.yaml": SERVER.replace("tools/", "") + "x: 5\n",
+    }
+    folder = repository(tmp_path, files)
+    spans = [each.span for each in equipage.check([folder]).diagnostics]
+    found = {each.source.filename for each in spans if each is not None}
+    assert found == {f"{folder}/.parts/echo.yaml"}
+    client = Here(folder)
+    for name in (".parts/main.yaml", ".parts/echo.yaml"):
+        client.open(name)
+        client.settle()
+        assert bool(client.published(name)) is (f"{folder}/{name}" in found), name
 
 
 def test_a_whole_workspace_is_as_a_check_finds_it(

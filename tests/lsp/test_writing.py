@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from equipage.lsp.protocol import uri_of
-from lab import repository
+from lab import repository, write
 from lsp.talking import Here, applied, edits_of
 from lsp.test_publishing import AGENT, PACK, SERVER, TOOL
 
@@ -60,6 +60,22 @@ def test_hover_says_what_a_field_means_and_whether_it_restricts(client: Here) ->
     client.open("a.tool.yaml", PACK)
     assert "whole number" in hovered(client, "a.tool.yaml", "timeoutMs")
     assert "required" in hovered(client, "a.tool.yaml", "deterministic")
+
+
+def test_hover_in_a_shared_file_speaks_of_the_server_and_not_of_its_part(client: Here) -> None:
+    assert client.folder is not None
+    write(
+        client.folder,
+        {
+            "library/schema.json": '{"type": "object"}',
+            "library/tools/echo.yaml": TOOL.replace("{type: object}", "{$file: schema.json}"),
+        },
+    )
+    client.open("main.yaml")
+    client.open("library/schema.json")
+    client.settle()
+    assert "`tools[0].tool.inputSchema.type`" in hovered(client, "library/schema.json", "object")
+    assert "main.yaml:3" in hovered(client, "library/schema.json", "object")
 
 
 def test_hover_in_an_included_file_knows_its_place(client: Here) -> None:

@@ -14,8 +14,10 @@ from hypothesis import strategies as st
 from equipage.core.diagnostics import Diagnostic, Edit, Fix, Label
 from equipage.core.source import Source, Span
 from equipage.core.text import code_page_url
+from equipage.record.diff import Change
 from equipage.render.text import (
     Style,
+    change_lines,
     display_width,
     dump_yaml,
     render,
@@ -93,6 +95,21 @@ def at(text: str, start: int, end: int, **more: object) -> Diagnostic:
 def test_marks_stand_below_what_they_mean(each: Diagnostic, line: str, marks: str) -> None:
     lines = render_finding(each, Style()).splitlines()
     assert lines[3:5] == [line, marks]
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "lines"),
+    [
+        ("one\n", "", ["- one"]),
+        ("one\n", "two\n", ["- one", "+ two"]),
+        ("one\ntwo\n", "one\n", ["  one", "- two"]),
+        ("one\n", "one", ["  one", "-"]),
+        ("a\u2028b\n", "a\n", [r"- a\u2028b", "+ a"]),
+    ],
+)
+def test_the_lines_in_which_texts_differ(before: str, after: str, lines: list[str]) -> None:
+    change = Change("changed", ("a",), ("a",), before, after)
+    assert list(change_lines(change, Style())) == [f"      {each}" for each in lines]
 
 
 @pytest.mark.parametrize("width", [20, 40, 80])

@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from equipage.project.registry import built_in_kinds, format_named
-from lab import PLUGIN
+from lab import PLUGIN, environment
 
 #: How many cold processes: enough for every kind to be cold once. `make fuzz` asks for more.
 RUNS = int(os.environ.get("EQUIPAGE_COLD_RUNS", "5"))
@@ -72,8 +72,7 @@ def run_script(
     script: str, folder: Path, *words: str, compiled: bool = True
 ) -> subprocess.CompletedProcess[str]:
     # The first two entries of the path are those of the plugin.
-    path = os.pathsep.join(sys.path[:2])
-    env = {name: value for name, value in os.environ.items() if not name.startswith("COVERAGE_")}
+    env = environment(*sys.path[:2], PYTHONHASHSEED="0")
     # As in a fresh clone: imports take long, so that threads meet in the middle of them.
     cold = {"PYTHONPYCACHEPREFIX": str(folder / "none"), "PYTHONDONTWRITEBYTECODE": "1"}
     return subprocess.run(
@@ -83,7 +82,7 @@ def run_script(
         cwd=folder,
         timeout=120,
         check=False,
-        env={**env, "PYTHONHASHSEED": "0", "PYTHONPATH": path, **({} if compiled else cold)},
+        env={**env, **({} if compiled else cold)},
     )
 
 

@@ -92,7 +92,12 @@ def test_a_check_of_a_named_file_says_what_show_says(
     project: Path, directive: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     there = project.parent / "outside/d.json"
-    text = "server: {{name: x}}\ntools: []\n$note: {{{}: {}}}\n"
+    text = (
+        "server: {{name: x}}\n"
+        "tools:\n"
+        "- tool: {{name: t, description: d, inputSchema: {{type: object, default: {{{}: {}}}}}}}\n"
+        "  response: {{content: [{{type: text, text: a}}]}}\n"
+    )
     for reference, ok in ((there, True), ("/nonexistent/t.yaml", False)):
         (project / "s.yaml").write_text(text.format(directive, reference))
         for arguments in (["check", "s.yaml"], ["check", "--kind", "server", "./s.yaml"]):

@@ -15,7 +15,7 @@ import pytest
 
 import equipage
 from clock import HANGS
-from equipage.files.disk import Disk
+from equipage.files.disk import Disk, hash_files_below
 from equipage.files.reading import Files
 from equipage.files.sandbox import FileProblem
 
@@ -235,6 +235,41 @@ def test_an_unreadable_file_or_folder(
             os.seteuid(0)
         Path("shut").chmod(0o700)
         monkeypatch.chdir("/")
+
+
+@pytest.mark.parametrize("mode", [0, 0o111, 0o444])
+def test_a_folder_in_the_place_of_a_file_that_may_not_be_looked_into(
+    mode: int, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest
+) -> None:
+    """One that may be searched and not listed, or the other way round, is neither here nor there."""
+    with tempfile.TemporaryDirectory() as folder:
+        monkeypatch.chdir(folder)
+        Path(folder).chmod(0o755)
+        shut = [Path(each) for each in (".mcp.json", "above/library", "above/LIBRARY", "above")]
+        for each in shut[:3]:
+            each.mkdir(parents=True)
+            (each / "t.yaml").write_text("tool: 5\n")
+            (each / "link").symlink_to("t.yaml")
+        text = "server: {name: a}\ntools: [{$include: t.yaml}]\n"
+        Path("above/main.yaml").write_text(text)
+        for each in shut:
+            each.chmod(mode)
+        request.getfixturevalue("_somebody")
+        for path in (".", "above/main.yaml"):
+            world.no_bug(equipage.check([path], env={}).diagnostics)
+        assert {each.name for each in hash_files_below(".mcp.json", Disk())} <= {"link"}
+        if os.getuid() == 0:
+            os.seteuid(0)
+        for each in reversed(shut):
+            each.chmod(0o700)
+        monkeypatch.chdir("/")
+
+
+def test_what_the_system_makes_up_has_no_hash() -> None:
+    """It may have no end, or hold variables of the process."""
+    Path("link").symlink_to("/proc/self/environ")
+    for path in ("link", "/proc/self/environ", "/dev/zero"):
+        assert Disk().sha256(path) is None
 
 
 @pytest.mark.parametrize(

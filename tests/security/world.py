@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -132,6 +131,6 @@ def no_bug(diagnostics: tuple[Diagnostic, ...]) -> None:
 
 def run_script(name: str, *arguments: str, cwd: Path, timeout: float = 120) -> Result:
     """Run a script of this folder in a Python of its own."""
-    env = environment(PYTHONPATH=f"{SOURCES}{os.pathsep}{TESTS}")
+    env = environment(SOURCES, TESTS)
     script = str(TESTS / "security" / name)
     return python(script, *arguments, cwd=cwd, env=env, timeout=timeout)

@@ -13,7 +13,7 @@ from hypothesis import given
 
 from clock import SLACK, Clock
 from equipage.core.path import Path
-from equipage.syntax import Irregularity, Place, SyntaxProblem, toml
+from equipage.syntax import Irregularity, Place, SyntaxProblem
 from equipage.syntax.toml import DEPTH, load, locate
 from syntax.documents import LAW, Written, damaged, paths_of, toml_documents
 
@@ -28,12 +28,6 @@ def marked(text: str) -> tuple[str, tuple[int, int]]:
     """The text without its `«` and `»`, and what is between them."""
     start, end = text.index("«"), text.index("»") - 1
     return text.replace("«", "").replace("»", ""), (start, end)
-
-
-@pytest.fixture
-def without_rtoml(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(toml, "_parse", tomllib.loads)
-    monkeypatch.setattr(toml, "_Error", tomllib.TOMLDecodeError)
 
 
 @pytest.mark.parametrize(
@@ -95,23 +89,10 @@ def test_a_number_no_float_holds_has_no_value() -> None:
     assert problems("a = 1e999") == (Irregularity("not-finite", (4, 9), values={"found": "1e999"}),)
 
 
-@pytest.mark.usefixtures("without_rtoml")
-def test_a_number_no_float_holds_is_infinite_to_the_standard_library() -> None:
-    assert load("a = 1e999").irregularities == (
-        Irregularity("not-finite", (4, 9), ("a",), {"found": "1e999"}),
-    )
-
-
 def test_an_integer_beyond_128_bits_has_no_value() -> None:
     assert problems(f"a = 1\nb = {'9' * 40}") == (
         Irregularity("number-too-long", (10, 50), values={"digits": 40}),
     )
-
-
-@pytest.mark.usefixtures("without_rtoml")
-def test_an_integer_too_long_for_the_standard_library() -> None:
-    text = f"a = 1\nb = {'9' * 5000}"
-    assert problems(text) == (Irregularity("number-too-long", (10, 5010), values={"digits": 5000}),)
 
 
 def test_half_a_surrogate_pair_is_refused() -> None:
@@ -244,22 +225,6 @@ def test_syntax_errors(text: str, words: tuple[str, str | None]) -> None:
 )
 def test_a_name_given_twice_says_where_it_was_first(text: str, first: tuple[int, int]) -> None:
     assert problems(text)[0].also == (("first here", first),)
-
-
-@pytest.mark.usefixtures("without_rtoml")
-@pytest.mark.parametrize(
-    ("text", "words"),
-    [
-        ("a = «abc»", NOT_A_VALUE),
-        ("a = 1\na «b» = 1", NO_EQUALS),
-        ("a = 1 «b» = 2", LINE_GOES_ON),
-        ("a = «»", MISSING),
-    ],
-)
-def test_the_words_of_the_standard_library_are_understood(
-    text: str, words: tuple[str, str | None]
-) -> None:
-    test_syntax_errors(text, words)
 
 
 def bomb(parts: int, levels: int) -> str:

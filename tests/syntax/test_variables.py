@@ -88,6 +88,33 @@ def test_findings(written: str, codes: list[str]) -> None:
     assert all(written[slice(*each.range)].startswith("${") for each in found)
 
 
+@pytest.mark.parametrize(
+    ("written", "meant"),
+    [
+        ("${NAME:x}", "${NAME:-x}"),
+        ("${NAME:=x}", "${NAME:-x}"),
+        ("${NAME-x}", "${NAME:-x}"),
+        ("${NAME:}", "${NAME}"),
+        ("${NAME:+x}", "${NAME}"),
+        ("${env:NAME}", "${NAME}"),
+        ("${oc.env:NAME,x y}", "${NAME}"),
+        ("${{ NAME }}", "${NAME}"),
+        ("${}", "${NAME}"),
+    ],
+)
+def test_what_others_write_is_one_finding_with_what_to_write(written: str, meant: str) -> None:
+    (found,) = substitute(written, {}, need_all=True).irregularities
+    assert (found.code, found.values["meant"]) == ("env-missing", meant)
+
+
+@pytest.mark.parametrize(
+    ("written", "becomes"),
+    [("${NOPE:x}", "x"), ("${HOST:x}", ENV["HOST"]), ("${NOPE:a:b{}}", "a:b{}"), ("${NOPE:}", "")],
+)
+def test_another_mark_before_a_default(written: str, becomes: str) -> None:
+    assert substitute(written, ENV, need_all=True, mark=":").text == becomes
+
+
 def test_a_template_of_the_runtime_is_told_apart() -> None:
     (found,) = substitute("${args.q}", {}).irregularities
     assert found.values["template"] == "$${args.q}"

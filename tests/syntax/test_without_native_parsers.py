@@ -1,14 +1,10 @@
-"""Machines for which a native parser has no wheel: slower, and a syntax error in other words;
-everything else is the same."""
+"""Machines for which PyYAML has no wheel with libyaml: slower, and everything else is the same."""
 
 from __future__ import annotations
 
 import json
-import os
 import re
 from pathlib import Path
-
-import pytest
 
 from casefiles import cases_in
 from lab import CASES, SOURCES, TESTS, environment, python
@@ -18,13 +14,12 @@ CODE = re.compile(r"^\S.*?: (?:error|warning|note)\[([a-z0-9-]+)\]", re.MULTILIN
 #: Loads each case in a folder of its own and prints its codes and its result.
 SCRIPT = """
 import sys
-sys.modules[sys.argv[2]] = None
+sys.modules['yaml.cyaml'] = None
 import json, os
 from pathlib import Path
 from casefiles import cases_in
-from equipage.syntax.toml import PARSER
 from equipage.syntax.yaml.events import ENGINE
-assert (ENGINE, PARSER) == tuple(sys.argv[3:]), (ENGINE, PARSER)
+assert ENGINE == 'PyYAML', ENGINE
 home = Path.cwd()
 outcomes = {}
 for case in cases_in(Path(sys.argv[1])):
@@ -39,32 +34,13 @@ print(json.dumps(outcomes))
 """
 
 
-@pytest.mark.parametrize(
-    ("missing", "engine", "parser", "others"),
-    [
-        pytest.param("yaml.cyaml", "PyYAML", "rtoml", set(), id="PyYAML without libyaml"),
-        pytest.param(
-            "rtoml",
-            "libyaml",
-            "tomllib",
-            # What only TOML 1.1 allows is a syntax error before Python 3.15.
-            {"profile-is-written-in-toml-1-0.md", "settings-are-written-in-toml-1-0.md"},
-            id="no rtoml",
-        ),
-    ],
-)
-def test_the_same_codes_and_the_same_results(
-    missing: str, engine: str, parser: str, others: set[str], tmp_path: Path
-) -> None:
-    env = environment(PYTHONPATH=f"{SOURCES}{os.pathsep}{TESTS}")
-    words = (SCRIPT, str(CASES), missing, engine, parser)
-    done = python("-c", *words, cwd=tmp_path, env=env, timeout=300)
+def test_the_same_codes_and_the_same_results(tmp_path: Path) -> None:
+    env = environment(SOURCES, TESTS)
+    done = python("-c", SCRIPT, str(CASES), cwd=tmp_path, env=env, timeout=300)
     assert done.code == 0, done.err
     outcomes = json.loads(done.out)
     for case in cases_in(CASES):
         codes, result = outcomes.pop(str(case.path))
-        if case.path.name in others and "toml-syntax" in codes:
-            continue
         assert codes == CODE.findall(case.findings), case.path
         if case.has_result:
             assert result == case.result, case.path
@@ -99,9 +75,8 @@ def outcome(text):
 def test_what_is_not_a_character_is_refused(tmp_path: Path) -> None:
     """At the same place and in the same words; PyYAML itself makes half a character of an escape."""
     code = f"{VALUES}print(json.dumps([outcome(each) for each in {CHARACTERS!r}]))"
-    env = environment(PYTHONPATH=str(SOURCES))
-    native = python("-c", code, env=env, cwd=tmp_path)
-    other = python("-c", f"import sys\nsys.modules['yaml.cyaml'] = None\n{code}", env=env)
+    native = python("-c", code, cwd=tmp_path)
+    other = python("-c", f"import sys\nsys.modules['yaml.cyaml'] = None\n{code}")
     assert native.code == other.code == 0, other.err
     assert json.loads(other.out) == json.loads(native.out)
     assert other.out.count("escape code") == 6

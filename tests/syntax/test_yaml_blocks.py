@@ -35,13 +35,28 @@ def test_the_blocks_that_are_yaml(text: str, value: object) -> None:
 
 
 @pytest.mark.parametrize(
+    ("broken", "code"),
+    [
+        ("\x01", "control-character"),
+        ("*x", "undefined-alias"),
+        ("&x [*x]", "recursive-alias"),
+        ("[" * 999, "nesting-too-deep"),
+    ],
+)
+def test_whatever_is_wrong_with_a_block(broken: str, code: str) -> None:
+    document, facts = parse(Source.of_text("a.yaml", f"a: {broken}\nb: [\nc: 3\n"), "yaml")
+    assert document is not None
+    assert document.value == {"a": HOLE, "b": HOLE, "c": 3}
+    assert facts[0].code == code
+
+
+@pytest.mark.parametrize(
     "text",
     [
         pytest.param("a: [\nno key\nb: 1\n", id="a line that may belong to anything"),
         pytest.param("- [\n- 1\n", id="a list"),
         pytest.param("x\na: [\nb: 1", id="what precedes is broken, too"),
         pytest.param("a: &x [\nb: *x\n", id="an alias of the broken block"),
-        pytest.param("a: \x01\nb: 1", id="another sort of error"),
     ],
 )
 def test_nothing_is_guessed(text: str) -> None:

@@ -67,8 +67,8 @@ def problem(written: str) -> Irregularity:
         pytest.param("a: |\n  \tb\n  c\n", {"a": "\tb\nc\n"}, id="a text that starts with a tab"),
         pytest.param("- |-\n \tb\n- x: | # c\n\n   \tb", ["\tb", {"x": "\n\tb"}], id="in a list"),
         pytest.param(
-            "a: [127.0.0.1, ::1, :b, {c: ::2, :d: 1}]",
-            {"a": ["127.0.0.1", "::1", ":b", {"c": "::2", ":d": 1}]},
+            "a: [127.0.0.1, ::1, :b, :>, {c: ::2, :d: 1, e: :@f}]",
+            {"a": ["127.0.0.1", "::1", ":b", ":>", {"c": "::2", ":d": 1, "e": ":@f"}]},
             id="colons",
         ),
         pytest.param("[?a, {?b: ?c}]", ["?a", {"?b": "?c"}], id="question marks"),
@@ -76,6 +76,15 @@ def problem(written: str) -> Irregularity:
             "- &a.b [é]\n- *a.b\n- '*a.b &a.b'\n- &é c\n- *é",
             [["é"], ["é"], "*a.b &a.b", "c", "c"],
             id="names of anchors",
+        ),
+        pytest.param(
+            'a: &a.b "\\n"\nb: *a.b\n', {"a": "\n", "b": "\n"}, id="a name beside an escape"
+        ),
+        pytest.param(
+            "".join(f"k{number}: 'a\n\t\n  b' # c\n \t\n\t# d\n" for number in range(5000))
+            + "t: |\n  e\n  \t\n",
+            {**{f"k{number}": "a\nb" for number in range(5000)}, "t": "e\n\t\n"},
+            id="tabs on all blank lines of a large text",
         ),
     ],
 )
@@ -178,8 +187,12 @@ def test_a_text_with_every_private_character_is_refused() -> None:
     )
 
 
+def test_a_name_that_an_escape_could_make_is_refused() -> None:
+    assert problem('a: &a.b "\\x30\\x30\\x30"').code == "yaml-syntax"
+
+
 def test_reading_again_has_a_limit(monkeypatch: pytest.MonkeyPatch) -> None:
-    written = "a: 1\n" + "".join(f"\t\nb{number}: 1\n" for number in range(50))
-    assert len(yaml.load(written).value) == 51  # type: ignore[arg-type]
+    written = "-\ta\n" * 50
+    assert yaml.load(written).value == ["a"] * 50
     monkeypatch.setattr(events, "_MAX_REREAD", 0)
     assert "spaces" in str(problem(written).values["hint"])

@@ -16,10 +16,11 @@ from equipage import workspace as core
 from equipage.core.diagnostics import Diagnostic
 from equipage.files import System
 from equipage.files.disk import Disk
+from equipage.files.memory import Overlay
 from equipage.loading.session import Request
 from equipage.lsp import documents
 from equipage.lsp.documents import findings_by_file
-from equipage.lsp.protocol import Change, uri_of
+from equipage.lsp.protocol import TextChange, uri_of
 from equipage.render import json as as_json
 
 #: Longer than a tick of the clock that stamps files, in seconds.
@@ -97,7 +98,7 @@ class Workspace:
 
     def _begin(self) -> None:
         """Forget everything that was known."""
-        self.server = documents.Workspace([str(self.root)], env=self.env)
+        self.server = documents.EditorWorkspace([str(self.root)], env=self.env)
         # A part of the project is judged together with the files around it.
         part = [str(self.root / each) for each in (".claude", "plugin", ".defect")]
         self.paths = self.rng.choice([[str(self.root)], [str(self.root)], part])
@@ -132,9 +133,16 @@ class Workspace:
         self.touched = set()
         known = as_json.render(self.latest.report())
         fresh = as_json.render(self._fresh(Disk(), self.paths).report())
-        if known != fresh:
-            return known, fresh
-        return self._server_reports()
+        if known == fresh and self.rng.random() < 0.2:
+            # Texts in the place of files that are the same change nothing.
+            path = self._some()
+            texts = (
+                {}
+                if path is None or not path.is_file()
+                else {str(path.resolve()): path.read_bytes()}
+            )
+            known = as_json.render(self._fresh(Overlay(texts, Disk()), self.paths).report())
+        return (known, fresh) if known != fresh else self._server_reports()
 
     def _server_reports(self) -> tuple[str, str]:
         """The same of the language server, which may have an unsaved text."""
@@ -190,7 +198,7 @@ class Workspace:
         opened = self.server.did_open(uri, text)
         assert opened is not None
         self.server.check(opened)
-        self.server.did_change(uri, [Change(self.rng.choice(["", "5", "]", "- "]) + text)])
+        self.server.did_change(uri, [TextChange(self.rng.choice(["", "5", "]", "- "]) + text)])
         return uri
 
     def _take_survey(self) -> str:
@@ -250,7 +258,7 @@ class Workspace:
         if (path := self._some()) is not None:
             target = self.rng.choice([path, path.parent])
             if target != self.root:
-                target.chmod(self.rng.choice([0o644, 0o755, 0o700, 0o500]))
+                target.chmod(self.rng.choice([0o644, 0o755, 0o777, 0o700, 0o500]))
 
     # What a look at a file or folder could miss.
 
@@ -357,14 +365,14 @@ class Workspace:
         (folder / ".gitignore").write_text(self.rng.choice(_IGNORES))
 
     def _link(self) -> None:
-        """A link to a file, to a folder, to nothing, to itself, or out of the project."""
+        """A link to a file, to a folder, to nothing, to itself, or out of the project, and back."""
         place, _ = self.rng.choice(_PLACES)
         path = self.root / place.format(self.rng.choice(_NAMES), "b")
         if self.rng.random() < 0.3:
             path = path.parent
         path.parent.mkdir(parents=True, exist_ok=True)
         target = self.rng.choice(
-            [self._some(), path, "nowhere", self.root.parent / "outside", ".."]
+            [self._some(), path, "nowhere", self.root.parent / "outside", "..", self._way_back()]
         )
         if path == self.root or target is None:
             return
@@ -373,6 +381,15 @@ class Workspace:
         elif path.is_dir():
             shutil.rmtree(path)
         path.symlink_to(target)
+
+    def _way_back(self) -> Path | None:
+        """A link beside the project that leads to something in it."""
+        if (target := self._some()) is None:
+            return None
+        back = self.root.parent / "back"
+        back.unlink(missing_ok=True)
+        back.symlink_to(target)
+        return back
 
     def _folder(self) -> None:
         """Move a folder away, or back: everything in it comes or goes at once.

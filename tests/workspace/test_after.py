@@ -31,9 +31,11 @@ def loaded(system: Disk) -> Workspace:
     return workspace
 
 
-def require_same(known: Workspace) -> None:
-    fresh = Workspace(["."], Request(env={}))
-    assert json.render(known.after(system=Disk()).report()) == json.render(fresh.report())
+def require_same(known: Workspace) -> str:
+    """Require that what is known says what a fresh check says; what that is."""
+    fresh = json.render(Workspace(["."], Request(env={})).report())
+    assert json.render(known.after(system=Disk()).report()) == fresh
+    return fresh
 
 
 @pytest.mark.parametrize("place", ["../elsewhere", "elsewhere"])
@@ -53,6 +55,38 @@ def test_a_link_to_nothing_that_leads_to_itself_now(project: Path) -> None:
     shared.unlink()
     shared.symlink_to("t.yaml")
     require_same(known)
+
+
+@pytest.mark.parametrize("name", ["library/t.yaml", "library/middle", "reviewer.md"])
+def test_a_link_that_leads_out_of_the_project_and_back(name: str, project: Path) -> None:
+    """It ends at the same file as before, which may not be read on this way."""
+    agent = "---\nname: a\ndescription: b\n---\n"
+    write(project, {"library/parts/t.yaml": TOOL, "library/parts/reviewer.md": agent})
+    for link, target in {
+        "library/middle": "parts",
+        "library/t.yaml": "middle/t.yaml",
+        "reviewer.md": "library/parts/reviewer.md",
+        ".claude/agents/a.md": "../../reviewer.md",
+    }.items():
+        (project / link).parent.mkdir(parents=True, exist_ok=True)
+        (project / link).unlink(missing_ok=True)
+        (project / link).symlink_to(target)
+    known = loaded(Disk())
+    (project.parent / "out").symlink_to((project / name).resolve())
+    (project / name).unlink()
+    (project / name).symlink_to(project.parent / "out")
+    assert require_same(known) != json.render(known.report())
+
+
+def test_a_folder_that_others_may_write_to_now(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Above it, no library is looked for, and nothing in it has changed."""
+    write(tmp_path / "up", {"inner/s.yaml": SERVER, "library/t.yaml": TOOL})
+    monkeypatch.chdir(tmp_path / "up" / "inner")
+    known = loaded(Disk())
+    (tmp_path / "up" / "inner").chmod(0o777)
+    assert require_same(known) != json.render(known.report())
 
 
 def test_a_shared_file_that_changes_between_two_loads(project: Path) -> None:

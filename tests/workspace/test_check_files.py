@@ -13,7 +13,7 @@ import pytest
 import equipage
 from casefiles import Case, cases_in, written
 from equipage import UsageError
-from equipage.files import System
+from equipage.files import MAX_BYTES, System
 from equipage.files.disk import Disk
 from equipage.files.memory import Overlay
 from lab import CASES, check, repository, save, write
@@ -153,3 +153,16 @@ def test_findings_without_text_can_still_be_shown() -> None:
     report = equipage.check_files({"a.tool.yaml": "id: 5\n"})
     again = pickle.loads(pickle.dumps(report))
     assert to_dict(again)["diagnostics"] == to_dict(report)["diagnostics"]
+
+
+def test_the_working_directory_of_the_files_counts_for_what_is_ignored_in_one_of_them() -> None:
+    """A finding about a file as a whole has a name and no place in a text."""
+    files = {
+        "packs/a.tool.yaml": b"#" * (MAX_BYTES + 1),
+        "packs/b.tool.yaml": b"#" * (MAX_BYTES + 1),
+    }
+    files["equipage.toml"] = b"[per-file-ignores]\n'packs/a.tool.yaml' = ['file-too-large']\n"
+    report = equipage.check_files(files)
+    assert [(each.name, each.code) for each in report.diagnostics] == [
+        ("packs/b.tool.yaml", "file-too-large")
+    ]

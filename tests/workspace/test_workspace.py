@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import pickle
+import tracemalloc
 from pathlib import Path
 
 import pytest
@@ -205,6 +207,27 @@ def test_a_link_in_the_place_of_the_agents_folder(agents: Path, tmp_path: Path) 
     assert told() == ["agents/a.md: profile-link-outside"]
     found = profiles_of(find_layer_folders(".", env={})).diagnostics
     assert [each.code for each in found] == ["profile-link-outside"]
+
+
+def test_of_a_clean_load_a_summary_is_kept_and_nothing_is_recorded(agents: Path) -> None:
+    """Of one whose system records, what it looked at is kept, too, and still no text."""
+    folder = agents.parents[1] / ".claude/agents"
+    text = (
+        "---\nname: agent-{}\ndescription: Works on a part.\ntools: Read\n---\n" + "text\n" * 1000
+    )
+    write(folder, {f"agent-{number}.md": text.format(number) for number in range(300)})
+    check(".")  # imports modules and compiles patterns
+    for recording, most in ((False, 1_500), (True, 3_000)):
+        tracemalloc.start()
+        try:
+            workspace = Workspace(["."], Request(env={}), recording=recording)
+            assert len(workspace.report().files) == 300
+            gc.collect()
+            kept = tracemalloc.get_traced_memory()[0]
+        finally:
+            tracemalloc.stop()
+        assert kept / 300 < most
+        assert bool(workspace.stamps()) is recording
 
 
 @pytest.mark.parametrize("path", [".", Path(), ["."], [Path()]], ids=repr)

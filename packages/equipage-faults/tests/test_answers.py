@@ -68,7 +68,7 @@ def test_templates(text: str, expected: str) -> None:
     given = {"a": "x,y", "none": None, "n": 1.5, "b": True, "l": [{"k": "v"}, 2], "t": "${args.a}"}
     given["e"] = ""
     if "unclosed" in text:  # the loader refuses it, so nothing but this test has such a text
-        from equipage_faults.templates import Context
+        from equipage_faults.matching import Context
 
         context = Context({"args": given}, lambda _: None, str, lambda: (None, 0))  # type: ignore
         assert context.fill(text) == expected

@@ -16,7 +16,7 @@ import equipage
 from clock import HANGS
 from equipage import cli
 from equipage.core.diagnostics import UsageError
-from equipage_faults import expect, testing
+from equipage_faults import testing, trace
 from equipage_faults.run import Settings, caps_of, serve
 from faultlab import INITIALIZE, INITIALIZED, LIST, call, phased, request, simple, tool
 from lab import environment
@@ -106,10 +106,10 @@ JUDGED = [
 def test_expectations(written: str, found: str, record: int | None, tmp_path: Path) -> None:
     file = tmp_path / "expect.yaml"
     file.write_text(f"- {written}\n")
-    wanted = expect.read(str(file))
-    (verdict,) = expect.judge(wanted, RECORDS)
+    wanted = trace.read_expectations(str(file))
+    (verdict,) = trace.judge(wanted, RECORDS)
     met, said = not found.startswith("!"), found.removeprefix("!")
-    assert verdict == expect.Verdict(wanted[0], met, said, record)
+    assert verdict == trace.Verdict(wanted[0], met, said, record)
     place = "" if record is None else f" (record {record})"
     assert str(verdict).startswith("met: {" if met else "not met: {")
     assert str(verdict).endswith(f"}}{place}" if met else f"}}: {said}{place}")
@@ -127,10 +127,8 @@ def test_expectations_of_a_trace_that_ends_early(
     count: int, written: str, found: str, record: int | None, tmp_path: Path
 ) -> None:
     (tmp_path / "expect.yaml").write_text(f"- {written}\n")
-    wanted = expect.read(str(tmp_path / "expect.yaml"))
-    assert expect.judge(wanted, RECORDS[:count]) == [
-        expect.Verdict(wanted[0], False, found, record)
-    ]
+    wanted = trace.read_expectations(str(tmp_path / "expect.yaml"))
+    assert trace.judge(wanted, RECORDS[:count]) == [trace.Verdict(wanted[0], False, found, record)]
 
 
 def test_the_first_request_too_many_and_five_violations_are_named() -> None:
@@ -138,11 +136,11 @@ def test_the_first_request_too_many_and_five_violations_are_named() -> None:
     odd: list[dict[str, Any]] = [
         {"n": number, "t": 0, "e": "violation", "what": f"v{number}"} for number in range(7)
     ]
-    many = expect.Expectation(sees=expect.Sees("tools/call", max=2))
-    none = expect.Expectation(violations=0)
-    assert expect.judge([many, none], [*calls, *odd]) == [
-        expect.Verdict(many, False, "seen 5 times", 2),
-        expect.Verdict(none, False, "7: v0, v1, v2, v3, v4", 6),
+    many = trace.Expectation(sees=trace.Sees("tools/call", max=2))
+    none = trace.Expectation(violations=0)
+    assert trace.judge([many, none], [*calls, *odd]) == [
+        trace.Verdict(many, False, "seen 5 times", 2),
+        trace.Verdict(none, False, "7: v0, v1, v2, v3, v4", 6),
     ]
 
 
@@ -163,9 +161,9 @@ def test_a_file_of_expectations_that_cannot_be_read(text: str, says: str, tmp_pa
     file = tmp_path / "expect.yaml"
     file.write_text(text, encoding="utf-8")
     with pytest.raises(UsageError, match=says):
-        expect.read(str(file))
+        trace.read_expectations(str(file))
     with pytest.raises(UsageError, match=r"cannot read .*/missing$"):
-        expect.read(str(tmp_path / "missing"))
+        trace.read_expectations(str(tmp_path / "missing"))
 
 
 # A whole run in this process.

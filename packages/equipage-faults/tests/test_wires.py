@@ -14,11 +14,10 @@ import pytest
 
 from clock import HANGS
 from equipage_faults.caps import Caps
-from equipage_faults.driver import GRACE_SECONDS, Driver
+from equipage_faults.driver import GRACE_SECONDS, Driver, Pipes
 from equipage_faults.http import IDLE_SECONDS, HttpConnection, Listener
 from equipage_faults.jobs import Channel, End, Head, Link
 from equipage_faults.routes import AnswerChannel
-from equipage_faults.stdio import Pipes
 from equipage_faults.trace import Record
 from faultlab import LIST, R3, call, delivery, effect, engine_of, phased, simple, tool
 

@@ -22,7 +22,7 @@ X86, ARM = 0xC000003E, 0xC00000B7
 #: By machine: the numbers of calls, from the tables of the kernel.
 CALLS: dict[str, dict[str, int]] = {
     "x86_64": {
-        "read": 0, "open": 2, "socketpair": 53, "socket": 41, "clone": 56, "fork": 57, "vfork": 58, "execve": 59,
+        "read": 0, "open": 2, "ioctl": 16, "fcntl": 72, "socketpair": 53, "socket": 41, "clone": 56, "fork": 57, "vfork": 58, "execve": 59,
         "execveat": 322, "clone3": 435, "io_uring_setup": 425, "kill": 62, "tkill": 200, "tgkill": 234,
         "rt_sigqueueinfo": 129, "rt_tgsigqueueinfo": 297, "pidfd_send_signal": 424, "prlimit64": 302,
         "sched_setparam": 142, "sched_setscheduler": 144, "sched_setaffinity": 203, "sched_setattr": 314,
@@ -36,7 +36,7 @@ CALLS: dict[str, dict[str, int]] = {
         "process_vm_readv": 310, "process_vm_writev": 311, "kcmp": 312, "move_pages": 279, "migrate_pages": 256,
     },
     "aarch64": {
-        "read": 63, "open": 56, "socketpair": 199, "socket": 198, "clone": 220, "execve": 221, "execveat": 281,
+        "read": 63, "open": 56, "ioctl": 29, "fcntl": 25, "socketpair": 199, "socket": 198, "clone": 220, "execve": 221, "execveat": 281,
         "clone3": 435, "io_uring_setup": 425, "kill": 129, "tkill": 130, "tgkill": 131, "rt_sigqueueinfo": 138,
         "rt_tgsigqueueinfo": 240, "pidfd_send_signal": 424, "prlimit64": 261, "sched_setparam": 118,
         "sched_setscheduler": 119, "sched_setaffinity": 122, "sched_setattr": 274, "setpriority": 140,
@@ -51,7 +51,7 @@ CALLS: dict[str, dict[str, int]] = {
 }  # fmt: skip
 NEW = {
     "fchmodat2": 452, "setxattrat": 463, "removexattrat": 466, "file_setattr": 469, "io_uring_enter": 426,
-    "io_uring_register": 427, "pidfd_getfd": 438, "process_madvise": 440,
+    "io_uring_register": 427, "pidfd_getfd": 438, "process_madvise": 440, "statmount": 457, "listmount": 458,
 }  # fmt: skip
 #: Refused whatever a pack declares.
 ATTRIBUTES = (
@@ -103,7 +103,7 @@ pidfd_send_signal 428 open_tree move_mount fsopen fsconfig fsmount fspick pidfd_
 close_range openat2 439 faccessat2 441 epoll_pwait2 mount_setattr quotactl_fd
 landlock_create_ruleset landlock_add_rule landlock_restrict_self memfd_secret process_mrelease
 futex_waitv set_mempolicy_home_node cachestat 453 map_shadow_stack futex_wake futex_wait
-futex_requeue statmount listmount lsm_get_self_attr lsm_set_self_attr lsm_list_modules mseal 464
+futex_requeue 459 lsm_get_self_attr lsm_set_self_attr lsm_list_modules mseal 464
 getxattrat listxattrat 467 open_tree_attr file_getattr
 """
 SHARED = (
@@ -268,6 +268,10 @@ def test_signals(machine: Machine) -> None:
         assert machine(name, 4711) == ALLOWED, name
         assert {machine(name, pid) for pid in (0, 1, 4712, 2**32 - 1)} == {REFUSED}, name
     assert machine("pidfd_send_signal", 3) == REFUSED
+    # F_SETOWN and F_SETOWN_EX, FIOSETOWN and SIOCSPGRP: another process gets the signals of a file.
+    for name, words in (("fcntl", (8, 15)), ("ioctl", (0x8901, 0x8902))):
+        assert {machine(name, 3, word) for word in words} == {REFUSED}, name
+        assert machine(name, 3, 4) == machine(name, 8, 1) == ALLOWED, name
     # The number of a process may be that of a call that is refused.
     for number in {machine.calls[name] for name in ("socket", "execve", "clone")}:
         machine.filter(pid=number)

@@ -65,6 +65,7 @@ def test_anything_else_is_invalid_output(name: str) -> None:
     ("answer", "data"),
     [
         ({"ok": True, "data": {"x": 1}}, {"x": 1}),
+        ({"ok": 3, "data": {"x": 1}}, {"ok": 3, "data": {"x": 1}}),
         ({"data": {"x": 1}}, {"data": {"x": 1}}),  # a field of the tool, not an envelope
         ({"ok": True}, {"ok": True}),
         ({"x": 1}, {"x": 1}),

@@ -352,6 +352,43 @@ def test_files(tmp_path: Path) -> None:
     assert (tmp_path / "inside/newer").read_text() == "x"
 
 
+LINKS = """
+def f(p):
+    if p["call"] == 1:
+        os.rename(p["path"], p["path"] + "-before")
+        os.symlink(p["target"], p["path"])
+    return {"read": attempt(lambda: open(p["file"])),
+            "write": attempt(lambda: open(p["file"], "a"))}
+"""
+
+
+@pytest.mark.parametrize(
+    ("declared", "path", "target"),
+    [
+        ({"write": ["work"], "read": ["work/data"]}, "work/data", "outside"),
+        ({"write": ["work", "work/data"]}, "work/data", "outside"),
+        ({"write": ["work"], "read": ["work/data/outside"]}, "work/data", ""),
+        ({"write": ["."]}, "sub", "outside"),
+    ],
+    ids=["a folder", "to write", "above it", "its own folder"],
+)
+def test_a_link_in_the_place_of_a_folder_grants_nothing_to_the_next_call(
+    declared: dict[str, list[str]], path: str, target: str, tmp_path: Path
+) -> None:
+    (tmp_path / "outside").mkdir()
+    (tmp_path / "outside/secret").write_text("")
+    caps = {"filesystem": declared}
+    files = {"p/work/data/outside/x": "", "p/sub/x": "", "p/.env": "", "p/t.py": HELPERS + LINKS}
+    write_packs(tmp_path, [], files)
+    write_packs(tmp_path / "p", [pack("t.f", "t:f", caps=caps)], {})
+    secret = str(tmp_path / "outside/secret")
+    given = {"path": path, "target": str(tmp_path / target), "file": secret}
+    calls = [("t.f", {**given, "call": number}) for number in (1, 2, 3)]
+    refused = {"read": "PermissionError", "write": "PermissionError"}
+    assert [each.data or each.text for each in results(tmp_path / "p", *calls)] == [refused] * 3
+    assert (tmp_path / "p" / path).is_symlink()
+
+
 MEMORY = r"""
 def given(p): return {"n": len(os.environ.get("KEY", ""))}
 def search(p):

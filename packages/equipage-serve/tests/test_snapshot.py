@@ -281,19 +281,24 @@ def test_a_lock_covers_what_a_program_loads(name: str, folder: Path) -> None:
 
 
 def test_code_may_be_named_by_arguments_and_variables(folder: Path) -> None:
-    """And by the code of a Python tool that may start processes."""
-    write(folder, {"x.rc": "", "y.rc": "", "z.rc": "", "n.py": "RUN = ['sh', 'z.rc']\n"})
+    """And by the code of a Python tool: all files if it may start processes, otherwise code."""
+    names = {"x.rc": "", "y.rc": "", "z.rc": "", "conf/php.ini": ""}
+    write(folder, {**names, "n.py": "RUN = ['sh', 'z.rc']\n"})
+    write(folder, {"p.py": "runpy.run_path('a/q.py')\n# t, d.json\n", "a/q.py": "", "d.json": ""})
     shell = {"kind": "cli", "cmd": ["bash", "-c", "true"], "args": ["--rcfile=x.rc"]}
     packs = [
-        pack("a.b", shell, env={"set": {"BASH_ENV": "./y.rc"}}, **FREE),
+        pack("a.b", shell, env={"set": {"BASH_ENV": "./y.rc", "PHPRC": "conf"}}, **FREE),
         pack("c.d", "n:f", **FREE),
         pack("e.f", "n:f"),
+        pack("g.h", "p:f"),
     ]
     found = [
         [each.name for each in tool.code.files]
         for tool in taken(folder, *packs, isolation="best").tools
     ]
-    assert found == [["x.rc", "y.rc"], ["n.py", "s.php", "s.py", "t.py", "z.rc"], ["n.py"]]
+    beside = ["a/q.py", "conf/php.ini", "d.json", "n.py", "p.py", "s.php", "s.py", "t.py", "z.rc"]
+    others = ["n.py"], ["a/q.py", "p.py"]
+    assert found == [["conf/php.ini", "x.rc", "y.rc"], beside, *others]
 
 
 def test_what_a_tool_writes_is_no_code_of_it_unless_it_is_named_like_code(folder: Path) -> None:

@@ -750,6 +750,22 @@ def test_a_folder_is_removed_whatever_a_tool_left_in_it(tmp_path: Path) -> None:
     assert list(supervisor_module.removal(str(top))) == []
 
 
+def test_no_link_that_comes_while_a_folder_is_removed_is_followed(tmp_path: Path) -> None:
+    """Another call of a tool that may write there can put links in the place of folders."""
+    write(tmp_path / "kept", {"file": "", "inner/file": ""})
+    (tmp_path / "kept").chmod(0o755)
+    top = tmp_path / "top"
+    write(top, {f"{name}/file": "" for name in "abc"})
+    for _ in supervisor_module.removal(str(top)):
+        for each in top.iterdir() if top.is_dir() else ():
+            if each.is_dir() and not each.is_symlink():
+                each.rename(tmp_path / f"taken-{each.name}")
+                each.symlink_to(tmp_path / "kept")
+    assert (tmp_path / "kept").stat().st_mode & 0o777 == 0o755
+    assert sorted(os.listdir(tmp_path / "kept")) == ["file", "inner"]
+    assert (tmp_path / "kept" / "inner" / "file").exists()
+
+
 def test_all_end_with_the_server(tmp_path: Path) -> None:
     home = tmp_path / "home"
     home.mkdir()

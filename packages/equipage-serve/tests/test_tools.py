@@ -17,7 +17,7 @@ pytest.importorskip("jinja2", reason="the extra `serve` is not installed")
 
 import equipage_serve
 from equipage_serve import tools
-from equipage_serve.confinement import Unservable, bubblewrap_command, jail_read_paths, limits_of
+from equipage_serve.confinement import Unservable, bubblewrap_command, limits_of, system_paths
 from equipage_serve.platform import Platform
 from equipage_serve.tools import Settings, Tool, prepare
 from packs import KINDS, load_packs, need, pack, write_packs
@@ -436,6 +436,8 @@ def test_code_from_elsewhere_can_be_read_and_nothing_beside_it(tmp_path: Path) -
         "secret.txt": "",
         "lib/m.py": "def f(p): return {}\n",
         "lib/x.txt": "",
+        "lib/id_rsa": "",
+        "lib/key.pem": "",
     }
     write_packs(tmp_path, [], files)
     root = os.path.realpath(tmp_path)
@@ -444,6 +446,19 @@ def test_code_from_elsewhere_can_be_read_and_nothing_beside_it(tmp_path: Path) -
     inside = [each for each in tools.readable_paths(found) if each.startswith(root)]
     assert inside == [found.folder, f"{root}/lib/m.py", f"{root}/lib/x.txt"]
     assert tools.jail_of(found, root=True)["listed"] == [found.folder]
+
+
+def test_what_a_text_names_can_be_read_only_if_it_is_code(tmp_path: Path) -> None:
+    """All of it is covered; data of the project, and what is hidden, must be in `caps`."""
+    named = ["../lib/a.php", "../lib/b.json", "../notes", ".hid/c.php", "d.json"]
+    files = {**dict.fromkeys(named, ""), "t.php": f"<?php # {' '.join(named)}"}
+    (tmp_path / "pack").mkdir()
+    write_packs(tmp_path / "pack", [], files)
+    root = os.path.realpath(tmp_path)
+    found = tool(tmp_path / "pack", {**php(tmp_path), "script": "t.php"}, roots=[root])
+    assert {each.name for each in found.code.files} >= set(named)
+    granted = [os.path.relpath(each, found.folder) for each in tools.readable_paths(found)]
+    assert [each for each in named if each in granted] == ["../lib/a.php", "d.json"]
 
 
 def test_a_pack_at_the_root_of_a_project_reads_no_secrets_of_it(tmp_path: Path) -> None:
@@ -505,15 +520,33 @@ def test_a_path_that_is_a_link_means_its_target_or_is_refused(tmp_path: Path) ->
         return tool(tmp_path, "t:f", caps={"filesystem": {"read": [path]}}).confinement.read
 
     folder = os.path.realpath(tmp_path)
-    assert read("inner/x") == (f"{folder}/real/x",)
+    assert read("real/x") == (f"{folder}/real/x",)
     assert read("../elsewhere") == (f"{os.path.dirname(folder)}/elsewhere",)
     # An absolute path says that it is not in the folder; what it means is shown.
     assert read(f"{folder}/outer") == ("/etc",)
-    for path, target in (("outer", "/etc"), ("./outer/passwd", "/etc/passwd")):
+    inner = ("inner/x", f"{folder}/real/x")  # it could become another while a tool is served
+    for path, target in (inner, ("outer", "/etc"), ("./outer/passwd", "/etc/passwd")):
         with pytest.raises(Unservable, match=f"`{path}` in `caps` is a link to {target}: write"):
             read(path)
     with pytest.raises(Unservable, match="is a link to"):
         read("up")
+
+
+def test_a_link_that_a_tool_may_have_made_is_refused(tmp_path: Path) -> None:
+    folder = os.path.realpath(tmp_path)
+    (tmp_path / "out").mkdir()
+    for name, target in (("out/inner", "/etc"), ("link", "out")):
+        (tmp_path / name).symlink_to(target)
+
+    def read(path: str, write: str) -> tuple[str, ...]:
+        caps = {"filesystem": {"read": [f"{folder}/{path}"], "write": [f"{folder}/{write}"]}}
+        return tool(tmp_path, "t:f", caps=caps).confinement.read
+
+    assert read("link", "out") == read("link", "link") == (f"{folder}/out",)
+    assert read("out/inner", "out/x") == ("/etc",)
+    for path, write in (("out/inner", "out"), ("link/inner", "link"), ("link", ".")):
+        with pytest.raises(Unservable, match=f"`{folder}/{path}` in `caps` is a link to"):
+            read(path, write)
 
 
 @pytest.mark.parametrize("root", [False, True])
@@ -530,7 +563,10 @@ def test_a_jail_is_exactly_this(root: bool, tmp_path: Path) -> None:
         "network": True,
         "landlock": True,
         "filter": True,
-        "read": jail_read_paths(found.confinement, tools.readable_paths(found)),
+        "read": [
+            *(*tools.readable_paths(found), f"{found.folder}/in"),
+            *map(os.path.realpath, system_paths(found.confinement)),
+        ],
         "write": [f"{found.folder}/out", "/dev/null"],
         "listed": [found.folder],
     }

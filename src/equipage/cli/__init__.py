@@ -16,7 +16,7 @@ from collections.abc import Sequence
 from importlib import import_module
 from typing import Any, NamedTuple
 
-from equipage.cli.arguments import COLOURS, ProgramParser
+from equipage.cli.arguments import ProgramParser
 from equipage.cli.output import Output, Unwritable, flush, silence, terminal_width, write_to_stderr
 from equipage.cli.wings import KNOWN_COMMANDS, CommandUnavailable, find_command, require_command
 from equipage.core import interrupts
@@ -50,7 +50,7 @@ COMMANDS = {
     "show": Command("show", "print a configuration after loading"),
     "explain": Command("show", "show where a value comes from"),
     "list": Command("list", "list agents, tools and servers"),
-    "schema": Command("schema", "write a JSON Schema for editors"),
+    "schema": Command("kinds", "write a JSON Schema for editors"),
     "reach": Command("reach", "show what agents may do, and why"),
     "budget": Command("budget", "measure what a workspace costs of a client's context"),
     "report": Command("report", "write a page to look at"),
@@ -61,15 +61,15 @@ COMMANDS = {
     "lsp": Command("lsp", "the language server for editors and agents", cleans_up=True),
     "new": Command("init", "create a first file"),
     "init": Command("init", "set a project up"),
-    "kinds": Command("list", "list what is read, and where it lives"),
+    "kinds": Command("kinds", "list what is read, and where it lives"),
     "rule": Command("rule", "explain a finding and how to fix it"),
     "completion": Command("help", "print a completion script for your shell"),
     "help": Command("help", "show the help of a command"),
 }
 
 
-def build_parser(*names: str, colour: str = "never") -> ProgramParser:
-    """The parser of the commands of these names, and when its help has colours.
+def build_parser(*names: str) -> ProgramParser:
+    """The parser of the commands of these names.
 
     Without a name it knows all commands, but not their arguments: it imports none of them.
     """
@@ -84,7 +84,7 @@ def build_parser(*names: str, colour: str = "never") -> ProgramParser:
     if not names:
         declares = {name: (each.summary, None) for name, each in COMMANDS.items()}
         declares |= {name: (each.summary, None) for name, each in KNOWN_COMMANDS.items()}
-    parser = ProgramParser(colour=colour, width=terminal_width(80) - 2)
+    parser = ProgramParser(width=terminal_width(80) - 2)
     for name, (summary, declare) in declares.items():
         parser.add_command(name, summary, declare)
     return parser
@@ -142,12 +142,11 @@ def _parse_options(arguments: Sequence[str]) -> Any:
     """The arguments as attributes; None if there is no command, and then the help is printed."""
     word = _first_word(arguments)
     names = [word] if word is not None and _is_command(word) else []
-    colour = _colour_in(arguments)
-    options = build_parser(*names, colour=colour).read(arguments)
+    options = build_parser(*names).read(arguments)
     if options.command is not None:
         return options
     # The parser above may know one command only.
-    build_parser(colour=colour).print_help()
+    build_parser().print_help()
     return None
 
 
@@ -160,17 +159,6 @@ def _first_word(arguments: Sequence[str]) -> str | None:
         elif not word.startswith("-"):
             return word
     return None
-
-
-def _colour_in(arguments: Sequence[str]) -> str:
-    """The colour that the arguments ask for; the help is printed before they are parsed."""
-    words = [*arguments]  # `list` is a module of this room
-    for number, word in enumerate(words):
-        name, _, value = word.partition("=")
-        if name == "--color":
-            found = value or next(iter(words[number + 1 :]), "")
-            return found if found in COLOURS else "auto"
-    return "auto"
 
 
 def _is_command(word: str) -> bool:

@@ -1,6 +1,6 @@
 """What reads the arguments: the parser, and the options that several commands share.
 
-argparse, with suggestions, examples and colours: for a misspelt command, option or choice, the
+argparse, with suggestions and examples: for a misspelt command, option or choice, the
 parser suggests the nearest known one. argparse it is because a start with it costs 34 million
 instructions; click costs 130 million and rich 176 million.
 """
@@ -14,7 +14,7 @@ from functools import partial
 from typing import Any, NoReturn
 
 from equipage import __version__
-from equipage.cli.output import wants_colour, write, write_to_stderr
+from equipage.cli.output import write, write_to_stderr
 
 # argparse keeps the name of this type private.
 Container = Any
@@ -30,8 +30,8 @@ EXAMPLES = "examples:\n"
 class Parser(argparse.ArgumentParser):
     """The parser of one command. Its errors suggest what was meant."""
 
-    def __init__(self, *args: Any, colour: str, width: int, **settings: Any) -> None:
-        self.colour, self.width = colour, width
+    def __init__(self, *args: Any, width: int, **settings: Any) -> None:
+        self.width = width
         #: Whether `options.unknown` gets the arguments that are not declared.
         self.keeps_unknown = False
         # argparse asks for a formatter with every argument.
@@ -53,7 +53,7 @@ class Parser(argparse.ArgumentParser):
     def _print_message(self, message: str, file: Any = None) -> None:
         """Write help and errors as the rest does: what argparse does on a full disk varies."""
         if file is not None and file is sys.stdout:
-            write(file, colour_help(message) if wants_colour(self.colour, file) else message)
+            write(file, message)
         else:
             write_to_stderr(message)
 
@@ -71,10 +71,9 @@ class Parser(argparse.ArgumentParser):
 class ProgramParser(Parser):
     """The parser of the program, which hands the arguments of a command to that of the command."""
 
-    def __init__(self, *, colour: str, width: int) -> None:
+    def __init__(self, *, width: int) -> None:
         super().__init__(
             prog="equipage",
-            colour=colour,
             width=width,
             description="Load, compose, check and freeze the configuration of AI agents.",
             epilog="Run `equipage help COMMAND` for the options and examples of a command. "
@@ -102,9 +101,7 @@ class ProgramParser(Parser):
         self, name: str, summary: str, declare: Callable[[Parser], None] | None = None
     ) -> None:
         """Add a command; without `declare`, which adds its arguments, only its name is known."""
-        command = self._subparsers_action.add_parser(
-            name, help=summary, colour=self.colour, width=self.width
-        )
+        command = self._subparsers_action.add_parser(name, help=summary, width=self.width)
         if declare is None:
             return
         # `--color` is allowed before and after the command. SUPPRESS as the default keeps the
@@ -174,24 +171,6 @@ def _is_option(word: str) -> bool:
     return word.startswith("-") and word != "-"  # which is standard input, or output
 
 
-def colour_help(text: str) -> str:
-    """A help text with colours: headings, options and commands, and the lines of examples."""
-    return "".join(map(_colour_line, text.splitlines(keepends=True)))
-
-
-def _colour_line(line: str) -> str:
-    if line.startswith("usage: "):
-        return f"\x1b[1musage:\x1b[0m {line.removeprefix('usage: ')}"
-    if line[0] not in " \n" and line.rstrip("\n").endswith(":"):
-        return f"\x1b[1m{line.rstrip(chr(10))}\x1b[0m\n"
-    # An option, an argument or a command begins its line; what it means is two spaces away.
-    indent = len(line) - len(line.lstrip(" "))
-    if indent not in (2, 4):
-        return line
-    name, gap, meaning = line[indent:].rstrip("\n").partition("  ")
-    return f"{line[:indent]}\x1b[36m{name}\x1b[0m{gap}{meaning}\n"
-
-
 def _suggestion(word: str, known: Iterable[str]) -> str:
     from equipage.core.text import nearest
 
@@ -230,9 +209,13 @@ def add_list_option(command: Container, name: str, value: str, summary: str) -> 
     command.add_argument(name, metavar=value, action="append", default=[], help=summary)
 
 
+#: The paths of a command that names none; a person may name this folder, too.
+HERE = ["."]
+
+
 def add_paths(command: Container) -> None:
     command.add_argument(
-        "paths", nargs="*", metavar="PATH", default=["."], help="files and folders (default: .)"
+        "paths", nargs="*", metavar="PATH", default=HERE, help="files and folders (default: .)"
     )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import os
 import sys
 import time
@@ -44,8 +45,6 @@ from equipage.workspace import Workspace
 from equipage.workspace.report import SETTINGS, FileReport, Report
 
 if TYPE_CHECKING:  # the modules that fix and watch are imported when they are asked for
-    import argparse
-
     from equipage.cli.fix import FixResult
     from equipage.record.baseline import BaselineFile
     from equipage.workspace.watch import WatchUpdate

@@ -356,7 +356,7 @@ def _compare_files(
         )
         # What exists on one side only is compared with an empty configuration.
         values = [
-            {} if each is None else reading_of(each, show_env=show_env).remainder
+            {} if each is None else reading_of(each, show_env=show_env).counted_value
             for each in (known, after)
         ]
         kind = next(each for each in (after, before) if each is not None).kind

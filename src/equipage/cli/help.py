@@ -6,17 +6,14 @@ command says how to install it.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import argparse
 
 from equipage.cli import COMMANDS, OK, build_parser
-from equipage.cli.arguments import Parser, colour_help
+from equipage.cli.arguments import Parser
 from equipage.cli.output import Output
 from equipage.cli.wings import KNOWN_COMMANDS, installed_words
 from equipage.core.diagnostics import UsageError
 from equipage.project.registry import all_codes, built_in_kinds
-
-if TYPE_CHECKING:
-    import argparse
 
 # shtab knows more shells; the tests run these.
 _SHELLS = ("bash", "zsh", "fish")
@@ -42,8 +39,7 @@ def declare(parser: Parser) -> None:
 def run(options: argparse.Namespace, output: Output) -> int:
     name = options.about
     parser = build_parser(name).commands[name] if name else build_parser()
-    text = parser.format_help()
-    output.write_data(colour_help(text) if output.colour else text)
+    output.write_data(parser.format_help())
     return OK
 
 

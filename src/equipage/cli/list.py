@@ -1,16 +1,11 @@
-"""`equipage list` and `kinds`: the agents, tools and servers there are, and what may be there.
-
-`kinds` says what is read, from where, by which program, and what restricts an agent.
-"""
+"""`equipage list`: the agents, tools and servers there are."""
 
 from __future__ import annotations
 
+import argparse
 import os
-import textwrap
-from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Any
-
-import msgspec
+from collections.abc import Sequence
+from typing import Any
 
 from equipage.cli import FOUND, OK
 from equipage.cli.arguments import (
@@ -25,12 +20,8 @@ from equipage.cli.output import Output
 from equipage.cli.request import NOTHING_FOUND, kind_flags, workspace_of
 from equipage.core.text import split_lines
 from equipage.files import is_below
-from equipage.project.kinds import KnownKind, all_known_kinds, known_kind
-from equipage.render.text import Style, table
+from equipage.render.text import table
 from equipage.workspace.graph import Listed, list_all
-
-if TYPE_CHECKING:
-    import argparse
 
 _HEAD = ("KIND", "NAME", "FILE", "LOADED BY", "LAYER", "SHADOWED BY", "DESCRIPTION")
 #: How many files with errors a note names; it counts the others.
@@ -112,50 +103,3 @@ def _row_to_dict(row: Listed) -> dict[str, Any]:
         "errors": row.errors,
         "warnings": row.warnings,
     }
-
-
-def declare_kinds(parser: Parser) -> None:
-    parser.describe(
-        "List every kind of configuration, the files it is recognised by and the program that "
-        "reads them. With KIND, also its fields, and which of them restrict what an agent may do.",
-        ("equipage kinds", "every kind"),
-        ("equipage kinds claude-agent", "its files and fields"),
-    )
-    parser.add_argument("kind", nargs="?", metavar="KIND", help="a kind of configuration")
-    add_format_option(parser, FORMATS)
-    add_output_option(parser)
-
-
-def run_kinds(options: argparse.Namespace, output: Output) -> int:
-    found = all_known_kinds() if options.kind is None else [known_kind(options.kind)]
-    if options.output_format == "json":
-        output.write_json({"version": 1, "kinds": msgspec.to_builtins(found)})
-    elif options.kind is None:
-        # Files come last: they are what does not fit on a narrow terminal.
-        rows = [(each.kind, each.program, ", ".join(each.files)) for each in found]
-        output.write_data(table(("KIND", "READ BY", "FILES"), rows, output.style()))
-        output.note("equipage: run `equipage kinds KIND` for the fields of a kind")
-    else:
-        output.write_data("".join(f"{line}\n" for line in _kind_lines(found[0], output.style())))
-    return OK
-
-
-def _kind_lines(kind: KnownKind, style: Style) -> Iterator[str]:
-    yield f"{style.paint('bold', kind.kind)}: {kind.title}, read by {kind.program}"
-    yield ""
-    yield from (f"  {each}" for each in kind.files)
-    yield ""
-    rows = [
-        (
-            each.name,
-            "restricts" if each.restricts else "required" if each.required else "",
-            f"{each.meaning} ({each.type})" if each.meaning else each.type,
-        )
-        for each in kind.fields
-    ]
-    yield table(("FIELD", "", "MEANING"), rows, style).rstrip("\n")
-    inner = [each for each in kind.restricts if "." in each]
-    if inner:
-        text = f"These values restrict what an agent may do, too: {', '.join(inner)}"
-        yield ""
-        yield from textwrap.wrap(text, min(style.width, 88), break_on_hyphens=False)

@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
+import argparse
 import contextlib
 import os
 import sys
-from typing import TYPE_CHECKING
 
 from equipage.cli.arguments import Parser, add_flag, add_loading_options
 from equipage.cli.output import Output
 from equipage.cli.request import request_of
 from equipage.core.diagnostics import UsageError
-
-if TYPE_CHECKING:
-    import argparse
 
 
 def declare(parser: Parser) -> None:

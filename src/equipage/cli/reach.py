@@ -26,7 +26,7 @@ from equipage.effect.reach import Answer, Column, Matrix, answer, matrices
 from equipage.files import System
 from equipage.render.page import Places, places_of
 from equipage.render.text import Style, table
-from equipage.workspace.load import FileLoad, drop_overruled_guesses
+from equipage.workspace.load import FileLoad
 
 if TYPE_CHECKING:
     import argparse
@@ -79,7 +79,7 @@ def declare(parser: Parser) -> None:
 def run(options: argparse.Namespace, output: Output) -> int:
     name, paths = _split_agent_and_paths(options.words)
     workspace = workspace_of(options, paths)
-    found = drop_overruled_guesses(workspace.loads(unread=True), workspace.system)
+    found = workspace.loads(unread=True)
     outcomes = [each.outcome for each in found if each.outcome is not None]
     reaches = read_folder(outcomes)
     agents: list[AgentRow] = [

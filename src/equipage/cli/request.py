@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import os
 import sys
 from collections.abc import Iterable, Iterator, Sequence
@@ -9,6 +10,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
+from equipage.cli.arguments import HERE
 from equipage.cli.output import Output
 from equipage.core.diagnostics import LoadError, UsageError
 from equipage.core.path import Path, PathSyntaxError, parse_path
@@ -23,8 +25,6 @@ from equipage.project.registry import format_named, rules_named
 from equipage.project.settings import NO_LAYERS_MESSAGE, load_in_project
 
 if TYPE_CHECKING:
-    import argparse
-
     from equipage.loading.result import Loaded
     from equipage.workspace import Workspace
 
@@ -162,7 +162,11 @@ def path_of(written: str) -> Path:
 def unknown_code_error(code: str, known: Iterable[str]) -> UsageError:
     """The error for a code that does not exist, with the nearest one that does."""
     guess = nearest(code, known)
-    hint = f"did you mean `{guess}`?" if guess else "run `equipage rule` to list all codes"
+    hint = (
+        f"did you mean `{guess}`?"
+        if guess
+        else "run `equipage rule` for all but those of your own rules"
+    )
     return UsageError(f"unknown code `{code}`; {hint}")
 
 
@@ -188,7 +192,7 @@ def check_input_of(options: argparse.Namespace) -> CheckInput:
     """What the command line names. Raises `UsageError` for a path or a glob without a file."""
     stdin = options.stdin_filename
     # The default path counts only if nothing else was named.
-    named = [] if options.paths == ["."] and (stdin or options.files_from) else options.paths
+    named = [] if options.paths is HERE and (stdin or options.files_from) else options.paths
     if stdin is None and "-" in named:
         raise UsageError("to check standard input, name its file: --stdin-filename NAME -")
     if stdin is not None:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import argparse
 import re
 import textwrap
 from collections.abc import Iterable, Iterator
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from equipage.cli import OK
 from equipage.cli.arguments import FORMATS, Parser, add_format_option, add_output_option
@@ -19,13 +20,10 @@ from equipage.loading.type_words import title
 from equipage.project.registry import built_in_kinds, codes_for, format_named
 from equipage.render.text import Style, table
 
-if TYPE_CHECKING:
-    import argparse
-
 #: A value in a template, or a doubled brace, which means a single one.
 _FIELD = re.compile(r"\{\{|\}\}|\{(\w+)\}")
 #: How many kinds a line names; it counts the others.
-_MAX_KINDS_NAMED = 4
+_MAX_KINDS_NAMED = 3
 
 
 def declare(parser: Parser) -> None:
@@ -77,10 +75,10 @@ def _lines(code: Code, style: Style) -> Iterator[str]:
         yield ""
         for severity, kinds in differing.items():
             # Long lists of kinds would bury the rest; `--json` has them all.
-            more = len(kinds) - _MAX_KINDS_NAMED
-            listed = ", ".join(kinds[:_MAX_KINDS_NAMED] if more > 1 else kinds)
+            is_long = len(kinds) > _MAX_KINDS_NAMED
+            listed = ", ".join(kinds[:_MAX_KINDS_NAMED] if is_long else kinds)
             of = f"In kind {listed}" if len(kinds) == 1 else f"In kinds {listed}"
-            others = f" and {more} more" if more > 1 else ""
+            others = " and others" if is_long else ""
             yield from _wrap(f"{of}{others}: {severity}", style)
     yield ""
     yield from _wrap(_ignore_advice(code, differing), style)

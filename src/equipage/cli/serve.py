@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import argparse
 import os
-from typing import TYPE_CHECKING
 
 from equipage.cli import USAGE
 from equipage.cli.arguments import (
@@ -20,11 +20,8 @@ from equipage.cli.wings import SERVED, find_command, require_command
 from equipage.core.diagnostics import LoadError, UsageError
 from equipage.project.settings import kind_in_project
 
-if TYPE_CHECKING:
-    import argparse
-
 #: Kinds that are served as tools and skills.
-_TOOL_KINDS = ("toolpack", "skill")
+_TOOL_KINDS = {"toolpack", "skill"}
 #: Addresses that only this machine reaches.
 _LOOPBACK = ("127.0.0.1", "::1", "localhost")
 
@@ -81,10 +78,12 @@ def run(options: argparse.Namespace, output: Output) -> int:
 
 def _served_as(options: argparse.Namespace, output: Output) -> str | None:
     """The entry point that serves the files; None if nothing does, which is said."""
-    if options.kind in _TOOL_KINDS or any(_is_for_tools(file) for file in options.files):
+    if any(_is_for_tools(file) for file in options.files):
         return "serve-packs"
     request = request_of(options)
     kinds = {options.kind or kind_in_project(file, request) for file in options.files}
+    if kinds <= _TOOL_KINDS:
+        return "serve-packs"
     if kinds == {"server"}:
         return "serve-server"
     output.note(f"equipage: cannot serve {', '.join(sorted(kinds))}")

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import argparse
 import json
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import msgspec
 
@@ -19,6 +20,7 @@ from equipage.cli.arguments import (
     add_output_option,
     add_show_env,
 )
+from equipage.cli.kinds import known_kind
 from equipage.cli.output import Output
 from equipage.cli.request import loaded_of, note_unseen_layers, outcome_of, path_of
 from equipage.core.diagnostics import UsageError
@@ -36,11 +38,7 @@ from equipage.loading.result import (
     no_value_error,
 )
 from equipage.loading.wording import shorten, type_name
-from equipage.project.kinds import known_kind
 from equipage.render.text import Style, excerpt
-
-if TYPE_CHECKING:
-    import argparse
 
 #: How a place contributes to a value.
 _CONTRIBUTIONS = {

@@ -6,13 +6,14 @@ distributions of its own, whose commands are looked up only for a word that is n
 
 from __future__ import annotations
 
+import argparse
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, NamedTuple
 
+import equipage
 from equipage.cli.arguments import Parser
 
 if TYPE_CHECKING:
-    import argparse
     from importlib.metadata import EntryPoint
 
     from equipage.cli.output import Output
@@ -46,19 +47,20 @@ class KnownWord(NamedTuple):
 
 
 KNOWN_COMMANDS = {
-    "run": KnownWord("equipage-serve", "run one tool once"),
-    "expect": KnownWord("equipage-faults", "judge a stored trace of a test server"),
+    "run": KnownWord("equipage-serve", "run one tool once (equipage-serve)"),
+    "expect": KnownWord("equipage-faults", "judge a trace of a test server (equipage-faults)"),
 }
 #: What `equipage serve` calls; these are not typed.
 SERVED = {
     "serve-packs": KnownWord("equipage-serve", "tools and skills"),
     "serve-server": KnownWord("equipage-faults", "server configurations"),
 }
+_KNOWN = {**KNOWN_COMMANDS, **SERVED}
 
 
 def find_command(word: str) -> Command | None:
     """The command that an installed distribution brings. Raises `CommandUnavailable` if it is
-    broken."""
+    broken, or one of ours in another version."""
     for point in _entry_points():
         if point.name == word:
             return _load(point)
@@ -71,7 +73,7 @@ def require_command(word: str) -> Command:
     if found is not None:
         return found
     what = f"`equipage {word}`" if word in KNOWN_COMMANDS else f"serving {SERVED[word].summary}"
-    known = {**KNOWN_COMMANDS, **SERVED}[word]
+    known = _KNOWN[word]
     raise CommandUnavailable(
         f"{what} needs {known.distribution}, which is not installed: "
         f"run `{known.install_line}` in a clone of equipage"
@@ -90,6 +92,12 @@ def _entry_points() -> Iterator[EntryPoint]:
 
 
 def _load(point: EntryPoint) -> Command:
+    known, found = _KNOWN.get(point.name), point.dist
+    if known and found and found.version != equipage.__version__:
+        raise CommandUnavailable(
+            f"{known.distribution} is installed in version {found.version}, and equipage in "
+            f"{equipage.__version__}: run `{known.install_line}` in a clone of equipage"
+        )
     try:
         command = point.load()
     except Exception as error:
@@ -97,7 +105,7 @@ def _load(point: EntryPoint) -> Command:
 
         raise CommandUnavailable(
             f"the command `{point.name}` of {point.value} cannot be loaded: "
-            f"{describe_exception(error)}; install it again, in the version of equipage"
+            f"{describe_exception(error)}; install it again"
         ) from None
     assert isinstance(command, Command), point.value
     return command

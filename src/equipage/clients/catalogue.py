@@ -7,18 +7,15 @@ the checks, the schema for editors and the comparison between tools all follow f
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from functools import cache, partial
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 import msgspec
 
 from equipage.core.diagnostics import Code, Fact, Severity
 from equipage.files.walking import expand_choices
-
-if TYPE_CHECKING:
-    from equipage.loading.session import Session
-
+from equipage.loading.session import Session
 
 FileSyntax = Literal["header", "toml", "json", "yaml", "text"]
 #: What the entries of a field may name.
@@ -219,3 +216,34 @@ toml_file = partial(Convention, syntax="toml", suffixes=(".toml",))
 yaml_file = partial(Convention, syntax="yaml", suffixes=(".yaml",))
 #: Markdown that may have a header, of a tool that cannot be run here.
 lenient_file = partial(Convention, header_optional=True, reader="lenient")
+
+
+# Hooks: programs that a tool runs at certain events. Most tools share the shape, none the words. A
+# misspelt event never fires and nothing is reported, so a hook that guards something is lost.
+
+
+def events_group(title: str, names: Iterable[str], entries: Any, *more: Field) -> Group:
+    """The table of hooks by event: each event holds a list of `entries`."""
+    fields = tuple(
+        Field(name, f"what runs at the event `{name}`", list_of(entries), restricts=True)
+        for name in names
+    )
+    return Group(title, (*fields, *more), unknown="acts")
+
+
+def hooks_field(tool: str, events: Iterable[str], entries: Any) -> Field:
+    """The field of a file that holds the hooks of a tool, and little else."""
+    group = events_group(f"the hooks of {tool}", events, entries)
+    return Field("hooks", "what runs, by event", group, required="warning")
+
+
+def matcher_group(title: str, handler: Group, *more: Field) -> Group:
+    """A matcher, and the handlers that run for what it matches."""
+    return Group(
+        title,
+        (
+            Field("matcher", "the tools or sources it is for; without it, all of them"),
+            Field("hooks", "what runs", list_of(handler), required="warning"),
+            *more,
+        ),
+    )

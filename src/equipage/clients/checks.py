@@ -106,7 +106,7 @@ def find_cut_text(convention: Convention, tree: Tree, _session: Session) -> tupl
     """Report text behind ` #`, which is a comment in YAML: `color: #FF0000` has no value."""
     document = tree.document
     is_mapping = isinstance(tree.value, dict)
-    if document.format != "yaml" or not is_mapping or not _may_be_cut(document):
+    if document.syntax != "yaml" or not is_mapping or not _may_be_cut(document):
         return tree, []
     paths = [(field.name,) for field in convention.fields if field.name in tree.value]
     facts = (
@@ -606,6 +606,17 @@ def place_is_read(convention: Convention, _config: Any, session: Session) -> Ite
     if convention.unread is not None and session.documents:
         span = Span(session.documents[0].source, 0, 0)
         yield codes.PLACE_NOT_READ.at(span=span, tool=convention.tool, reason=convention.unread)
+
+
+def workflow_is_compiled(_convention: Convention, config: Any, session: Session) -> Iterator[Fact]:
+    """A workflow of GitHub with `on` has its compiled form beside it, `name.lock.yml`, which GitHub
+    runs; without `on`, others import it."""
+    if not isinstance(config, dict) or config.get("on") is None:
+        return
+    folder, file = os.path.split(session.path)
+    lock = file.removesuffix(".md") + ".lock.yml"
+    if os.path.basename(folder) == "workflows" and not session.files.exists(f"{folder}/{lock}"):
+        yield codes.WORKFLOW_NOT_COMPILED.at(("on",), part="key", lock=Shown(lock))
 
 
 RULES = (

@@ -12,11 +12,11 @@ import re
 from _thread import RLock
 from collections.abc import Iterable, Iterator
 from functools import cache, partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import msgspec
 
-from equipage.clients import checks, codes, copilot, gemini, opencode, references
+from equipage.clients import checks, codes, opencode, references
 from equipage.clients.catalogue import (
     CompositeType,
     Convention,
@@ -31,6 +31,7 @@ from equipage.clients.claude import rules as claude_rules
 from equipage.clients.claude.hooks import EVENTS
 from equipage.clients.codes import CODES
 from equipage.clients.headers import read_as_client
+from equipage.clients.plugins import extension_is_accepted
 from equipage.clients.tables import claude, paths, skills
 from equipage.clients.tables import gemini as gemini_tables
 from equipage.clients.tables.conventions import CONVENTIONS
@@ -49,13 +50,10 @@ from equipage.loading.format import (
 )
 from equipage.loading.header import BODY, HeaderStyle, has_header, names_of_file
 from equipage.loading.model import Shape
+from equipage.loading.pipeline import Outcome
+from equipage.loading.session import Request
 from equipage.syntax.document import Syntax
 from equipage.syntax.header import CLOSED_ANYWHERE, CLOSED_AT_LINE_START, CONVENTION, Grammar
-
-if TYPE_CHECKING:
-    from equipage.loading.pipeline import Outcome
-    from equipage.loading.session import Request
-
 
 _FORMATS: dict[str, dict[str, Syntax]] = {
     "header": {".md": "yaml", ".mdc": "yaml"},
@@ -69,7 +67,12 @@ _FORMATS: dict[str, dict[str, Syntax]] = {
 #: Every table, those of the tools that read skills included.
 _TABLES = (*CONVENTIONS, *skills.VARIANTS)
 #: Kind → what its client checks beyond the table.
-_RULES_OF_CLIENTS = {**claude_rules.RULES, **copilot.RULES, **gemini.RULES, **opencode.RULES}
+_RULES_OF_CLIENTS = {
+    **claude_rules.RULES,
+    **opencode.RULES,
+    "agentic-workflow": OwnRules((checks.workflow_is_compiled,), codes.WORKFLOW_CODES),
+    "gemini-extension": OwnRules((extension_is_accepted,), codes.CLAUDE_CODES),
+}
 _MODELS: dict[str, type[Any]] = {}
 _MODEL_LOCK = RLock()  # one class for all threads, or a configuration would not pickle
 
@@ -500,12 +503,13 @@ def format_of(convention: Convention) -> Format:
 
 def _settings_layering() -> Layering:
     def merge(path: str, request: Request) -> Outcome | None:
-        return claude_layers.merge_layers_of_file(format_named("claude-settings"), path, request)
+        settings = convention_format("claude-settings")
+        return claude_layers.merge_layers_of_file(settings, path, request)
 
     return Layering(layer=claude_layers.layer_of, stack=merge, unseen=claude_layers.UNSEEN)
 
 
 @cache
-def format_named(name: str) -> Format:
+def convention_format(name: str) -> Format:
     """The kind of a convention; its model is made when it is first asked for."""
     return format_of(next(each for each in CONVENTIONS if each.kind == name))

@@ -17,6 +17,7 @@ from urllib.parse import parse_qsl, urlsplit
 import msgspec
 
 from equipage.clients.grants import EVERYTHING, Effect, Grant, Hidden, Precedence
+from equipage.clients.launchers import command_words
 from equipage.core.path import ROOT, Path
 from equipage.core.text import lazy_regex
 from equipage.syntax.suspicious import mask_secrets
@@ -567,17 +568,6 @@ def _server_tool_grants(name: str, server: dict[str, Any], path: Path) -> Iterat
         yield _mode_grant(narrows("sandboxEnabled"), server["sandboxEnabled"], place)
     if isinstance(server.get("sandbox"), dict):
         yield from _SANDBOX_ROW.read(_SANDBOX_ROW, server["sandbox"], (*path, "sandbox"))
-
-
-def command_words(server: Mapping[str, Any]) -> list[str]:
-    """The program that a server starts and its arguments; empty for one that runs elsewhere."""
-    command = next((server[key] for key in ("command", "cmd") if server.get(key)), None)
-    if isinstance(command, dict):  # Zed has the program in a table of its own
-        return command_words({"command": command.get("path"), "args": command.get("args")})
-    args = server.get("args")
-    words: list[Any] = list(command) if isinstance(command, list) else [command]
-    words += args if isinstance(args, list) else [args] if args else []
-    return words if all(isinstance(word, str) for word in words) else []
 
 
 def host_of(url: Any) -> str:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 import msgspec
 
@@ -19,14 +18,11 @@ from equipage.syntax.header import (
     MAX_RECOVERED_LENGTH,
     QUOTES,
     Correction,
+    Recovered,
     apply_corrections,
     double_quote,
     parses_as_yaml,
 )
-
-if TYPE_CHECKING:
-    from equipage.syntax.header import Recovered
-
 
 #: A line that a client looks at: a key in the first column and what follows it. Claude Code takes
 #: no digits in the key, and no carriage return at the end of the line.

@@ -10,13 +10,12 @@ HTTP, secrets, variables in a form that the tool does not replace, names that co
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 import msgspec
 
 from equipage.clients import codes
-from equipage.clients.grant_rows import command_words
 from equipage.core.codes import SECRET_IN_FILE
 from equipage.core.diagnostics import Fact, Shown
 from equipage.core.path import Path, walk
@@ -56,12 +55,15 @@ _TWO_WORD_LAUNCHERS = {
 # fmt: on
 
 
-class Launch(msgspec.Struct, frozen=True):
-    """What a command fetches and runs."""
-
-    launcher: str  #: the program, or the launcher whose rules it follows
-    package: str
-    pin: str | None = None  #: the exact version, commit or digest; None if it is not pinned
+def command_words(server: Mapping[str, Any]) -> list[str]:
+    """The program that a server starts and its arguments; empty for one that runs elsewhere."""
+    command = next((server[key] for key in ("command", "cmd") if server.get(key)), None)
+    if isinstance(command, dict):  # Zed has the program in a table of its own
+        return command_words({"command": command.get("path"), "args": command.get("args")})
+    args = server.get("args")
+    words: list[Any] = list(command) if isinstance(command, list) else [command]
+    words += args if isinstance(args, list) else [args] if args else []
+    return words if all(isinstance(word, str) for word in words) else []
 
 
 #: A command without quotes: blanks alone divide it.
@@ -78,6 +80,14 @@ def split_command(text: str) -> list[str]:
         return shlex.split(text)
     except ValueError:
         return text.split()
+
+
+class Launch(msgspec.Struct, frozen=True):
+    """What a command fetches and runs."""
+
+    launcher: str  #: the program, or the launcher whose rules it follows
+    package: str
+    pin: str | None = None  #: the exact version, commit or digest; None if it is not pinned
 
 
 def launch_of(words: list[str]) -> Launch | None:
@@ -193,7 +203,7 @@ def check_server_safety(
     tool: str, path: Path, server: dict[str, Any], renamed: dict[str, str]
 ) -> Iterator[Fact]:
     """The findings about one server; `renamed` are the names that the tool has for our keys."""
-    words = _command_line(server)
+    words = command_words(server)
     if words:
         yield from _check_pinned(words, (*path, "command"))
     for key, url in server.items():
@@ -205,14 +215,6 @@ def check_server_safety(
         )
         if name is not None and _is_secret(name, text):
             yield SECRET_IN_FILE.at(place, what=f"the secret of `{name}`")
-
-
-def _command_line(server: dict[str, Any]) -> list[str]:
-    """The program and its arguments."""
-    command, args = server.get("command"), server.get("args")
-    words: list[Any] = command if isinstance(command, list) else [command]
-    words = [*words, *(args if isinstance(args, list) else ())]
-    return words if all(isinstance(word, str) for word in words) else []
 
 
 def _server_texts(

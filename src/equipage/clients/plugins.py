@@ -16,13 +16,13 @@ from typing import Any
 import msgspec
 
 from equipage.clients import codes
+from equipage.clients.catalogue import Convention
 from equipage.clients.tables.unread import EDITOR
 from equipage.core.diagnostics import Fact, Shown
 from equipage.core.path import Path, get, mapping_or_empty
 from equipage.core.text import lazy_regex
 from equipage.files import is_below
-from equipage.files.reading import Files, require_text
-from equipage.files.sandbox import FileProblem
+from equipage.files.reading import Files
 from equipage.loading.project_root import folder_has, root_of_folder
 from equipage.loading.session import Run, Session
 from equipage.syntax import SyntaxProblem
@@ -133,22 +133,36 @@ def _plugins_in(folder: str, run: Run) -> Plugins | None:
         return plugins
     manifest, market = (f"{folder}/.claude-plugin/{name}" for name in MANIFESTS)
     if files.exists(manifest):
-        plugins.add(folder, _read_json(manifest, files))
+        plugins.add(folder, parse_json(files.peek(manifest)))
     if files.exists(market):
-        content = _read_json(market, files)
-        entries = content.get("plugins") if isinstance(content, dict) else None
-        for entry in entries if isinstance(entries, list) else ():
-            source = entry.get("source") if isinstance(entry, dict) else None
-            plugins.add(_join_path(folder, source if isinstance(source, str) else ""), entry)
+        for root, entry in listed_plugins(folder, parse_json(files.peek(market))):
+            plugins.add(root.replace(os.sep, "/"), entry)
     return plugins
 
 
-def _read_json(path: str, files: Files) -> Any:
-    try:
-        text = require_text(files.for_next_load().read(path)).text
-        return load_value("json", text.removeprefix("\ufeff"))
-    except (FileProblem, SyntaxProblem):
-        return None
+def listed_plugins(folder: str, market: object) -> Iterator[tuple[str, dict[str, Any]]]:
+    """The plugins that the marketplace of a folder lists and that lie in it: folder and entry.
+
+    An entry says as much as a manifest, and may be in its place.
+    """
+    entries = get(market, ("plugins",))
+    for entry in entries if isinstance(entries, list) else ():
+        source = get(entry, ("source",))
+        if isinstance(source, str):
+            root = folder_of_source(folder, market, source)
+            if is_below(root, folder):
+                yield root, entry
+
+
+def folder_of_source(folder: str, market: object, source: str) -> str:
+    """The folder of a plugin as a marketplace names it: `pluginRoot` moves bare names alone."""
+    start = get(market, ("metadata", "pluginRoot")) if is_bare(source) else None
+    return os.path.normpath(os.path.join(folder, start if isinstance(start, str) else "", source))
+
+
+def is_bare(source: str) -> bool:
+    """Whether a source is a name and no path. A point alone is the marketplace itself."""
+    return "/" not in source and source != "."
 
 
 def _manifest_paths(root: str, written: object) -> Iterator[str]:
@@ -287,16 +301,8 @@ def _parts_of(kind: str, file: str, files: Files) -> Iterator[Part]:
         root = os.path.dirname(folder) if kind in _MANIFESTS_IN_SUBFOLDER else folder
         yield from _parts_below(kind, root, value, files)
         return
-    # An entry whose plugin is here says as much as a manifest, and may be in its place.
-    entries = value.get("plugins")
-    before = get(value, ("metadata", "pluginRoot"))
-    for entry in entries if isinstance(entries, list) else ():
-        source = entry.get("source") if isinstance(entry, dict) else None
-        if isinstance(source, str):
-            base = before if isinstance(before, str) and not source.startswith(".") else "."
-            place = _path_inside(os.path.dirname(folder), f"{base}/{source}")
-            if place is not None:
-                yield from _parts_below("claude-plugin", place, entry, files)
+    for place, entry in listed_plugins(os.path.dirname(folder), value):
+        yield from _parts_below("claude-plugin", place, entry, files)
 
 
 def _parts_below(kind: str, root: str, manifest: Mapping[str, Any], files: Files) -> Iterator[Part]:
@@ -370,3 +376,13 @@ def check_path_exists(
         reason = "is a file; name the folder that holds it"
     if reason is not None:
         yield codes.MANIFEST_PATH_MISSING.at(place, field=field, file=Shown(written), reason=reason)
+
+
+def extension_is_accepted(_convention: Convention, config: Any, session: Session) -> Iterator[Fact]:
+    """The context files of an extension exist; Gemini CLI refuses it otherwise."""
+    named = config.get("contextFileName") if isinstance(config, dict) else None
+    root = os.path.dirname(session.path)
+    for place, written in paths_in(named, ("contextFileName",)):
+        yield from check_path_exists(
+            place, "contextFileName", written, root, session, is_folder=False
+        )

@@ -77,7 +77,7 @@ class Reading(msgspec.Struct, frozen=True):
         return not (self.is_dropped or self.unknown)
 
     @property
-    def remainder(self) -> Any:
+    def counted_value(self) -> Any:
         """The value that counts, of a reading that is known."""
         return {} if self.is_dropped else self.value
 
@@ -87,11 +87,12 @@ def reading_of(outcome: Outcome, *, show_env: bool = False) -> Reading:
     loaded = outcome.loaded_or_none()
     if loaded is not None:
         return Reading(loaded.to_dict(show_env=show_env))
+    if any(each.outside for each in outcome.sources):
+        return Reading(unknown="a link leads out of the project")
     effects = [_effect_of_error(outcome, each) for each in outcome.errors]
     value = None if outcome.tree is None else outcome.tree.value
-    # Values of variables belong to one machine, and files outside are not shown.
-    is_private = outcome.kind.reading.variables or any(each.outside for each in outcome.sources)
-    value = value if isinstance(value, dict) and not is_private else None
+    # Values of variables belong to one machine.
+    value = value if isinstance(value, dict) and not outcome.kind.reading.variables else None
     if "dropped" in effects:
         return Reading(value, is_dropped=True)
     if value is None or "unknown" in effects:
@@ -173,7 +174,7 @@ def reaches_of(
         # An agent that is dropped is not there; other files that are dropped say nothing.
         if reading.is_dropped and name_and_sort(kind, {}, name)[1] == "agent":
             return ()
-        return reach_of_value(kind, reading.remainder, name, usual_modes=usual_modes)
+        return reach_of_value(kind, reading.counted_value, name, usual_modes=usual_modes)
     own, sort = name_and_sort(kind, reading.value or {}, name)
     program = program_of_file(kind, name)
     everything = (Grant("tool", EVERYTHING, "allows", name),)

@@ -28,7 +28,7 @@ from equipage.loading.header import BODY, known_names, own_name
 from equipage.loading.pipeline import Outcome
 from equipage.syntax.document import Document, EntrySpans
 
-Finding = tuple["Outcome", Fact]
+Finding = tuple[Outcome, Fact]
 
 # Lists of names as people write them: with commas, with blanks, as a list.
 
@@ -58,14 +58,17 @@ class Reference(msgspec.Struct, frozen=True):
 def split_names(text: str, separators: str) -> Iterator[str]:
     """The names in a text, divided at any of `separators` outside brackets."""
     start = depth = 0
-    # One more separator at the end closes the last name, even if a bracket is still open.
-    for offset, letter in enumerate(text + separators[0]):
-        depth = max(0, depth + (letter in "([{") - (letter in ")]}"))
-        if offset == len(text) or (letter in separators and not depth):
-            name = text[start:offset].strip()
-            if name:
+    for mark in re.finditer(rf"[\[\](){{}}{re.escape(separators)}]", text):
+        if mark[0] in "([{":
+            depth += 1
+        elif mark[0] in ")]}":
+            depth = max(0, depth - 1)
+        elif not depth:
+            if name := text[start : mark.start()].strip():
                 yield name
-            start = offset + 1
+            start = mark.end()
+    if name := text[start:].strip():
+        yield name
 
 
 def parse_references(name: str, sort: ReferenceKind) -> Iterator[Reference]:
@@ -164,7 +167,7 @@ def rename_remedy(
         return None
     text = place.source.text
     new = text[place.start : span.start] + guess + text[span.end : place.end]
-    effect = Effect("replace", path, new, document.format, document.window, document.merge)
+    effect = Effect("replace", path, new, document.syntax, document.window, document.merge)
     change = Change(ROOT, guess, span=span, effect=effect)
     return Remedy(f"change to `{guess}`", (change,), safe=False)
 
@@ -330,17 +333,14 @@ def names_are_unique(convention: Convention, own: Sequence[Outcome]) -> Iterator
             used = "only one of the two is used"
             # In Claude Code, files of the folder itself come before those of folders in it; else
             # the order is that of the file system. Both were measured.
-            outer = [each for each in (first, outcome) if _is_directly_in(named[0], each)]
+            paths = (each.path.removeprefix(named[0]) for each in (first, outcome))
+            outer = [each for each in paths if "/" not in each]
             if convention.kind == "claude-agent" and len(outer) == 1:
                 used = f"{convention.tool} uses the one that is not in a folder of its own"
             yield (
                 outcome,
                 codes.NAME_TAKEN.at(("name",), also=also, name=Shown(named[1]), used=used),
             )
-
-
-def _is_directly_in(folder: str, outcome: Outcome) -> bool:
-    return "/" not in outcome.path.removeprefix(folder)
 
 
 def size_and_checksum(outcome: Outcome) -> tuple[int, int]:

@@ -58,7 +58,7 @@ class Effect(msgspec.Struct, frozen=True):
     kind: Literal["rename", "replace", "remove", "nothing", "correct"]
     path: Path = ROOT
     value: str | int | float | bool | None = None
-    format: Literal["yaml", "json", "toml", "text"] = "text"
+    syntax: Literal["yaml", "json", "toml", "text"] = "text"
     window: tuple[int, int] = (0, 0)
     merge: bool = False  #: whether `<<` is applied
     substituted: bool = False  #: whether variables are replaced before parsing
@@ -223,13 +223,10 @@ class Catalogue:
 
     def words(self, code: Code) -> Words:
         if self._words is None:
-            try:  # only runs with findings need it
-                import rtoml as toml
-            except ImportError:  # no wheel for this machine: slower
-                import tomllib as toml  # type: ignore[no-redef]
+            import rtoml  # only runs with findings need it
 
             with open(self._file, encoding="utf-8") as file:
-                found = toml.loads(file.read())
+                found = rtoml.loads(file.read())
             self._words = {name: Words(**words) for name, words in found.items()}
         return self._words[code]
 
@@ -333,7 +330,10 @@ class Diagnostic(msgspec.Struct, frozen=True):
         return self.name or "", start, SEVERITIES.index(self.severity), self.code
 
     def identity(self) -> tuple[object, ...]:
-        """Equal for equal findings at one place, even if a file was read more than once."""
+        """Equal for equal findings at one place, even if a file was read more than once.
+
+        The message counts: one place may have two things wrong in one way.
+        """
         place = (self.name, self.span.start, self.span.end) if self.span else (self.name,)
         return self.code, self.severity, place, self.message
 

@@ -21,7 +21,6 @@ from msgspec.structs import force_setattr
 
 _CONTAINERS: frozenset[type] = frozenset({dict, list})
 _ATOMS: frozenset[type] = frozenset({str, int, float, bool, type(None)})
-_MODEL_TYPES = (msgspec.Struct, tuple)
 _NO_DEFAULT: Final[Any] = object()
 _Model = TypeVar("_Model")
 
@@ -199,45 +198,42 @@ def _freeze_part(value: Any, memo: dict[int, Any]) -> Any:
             if new is not default:
                 force_setattr(value, name, new)
         return value
-    if getattr(kind, "__dataclass_params__", _NotFrozen).frozen or hasattr(kind, "__attrs_attrs__"):
-        return _freeze_fields(value, memo)
     if kind is tuple:
         if _ATOMS.issuperset(map(type, value)):
             return value
         return tuple([_freeze_part(each, memo) for each in value])
-    # A mapping of models is frozen entry by entry; plain data may share parts.
-    if kind is dict and any(isinstance(each, _MODEL_TYPES) for each in value.values()):
-        return FrozenDict({key: _freeze_part(each, memo) for key, each in value.items()})
-    return freeze_plain(value, memo)
-
-
-class _NotFrozen:
-    """What other classes have in place of the parameters of a dataclass."""
-
-    frozen = False
-
-
-def _freeze_fields(value: Any, memo: dict[int, Any]) -> Any:
-    """A frozen dataclass or attrs class with its mutable parts frozen, in place.
-
-    One that is not frozen is its owner's: it stays as it is.
-    """
-    kind = type(value)
-    is_open = hasattr(kind, "__attrs_attrs__") and kind.__setattr__.__name__ != "_frozen_setattrs"
-    for name in () if is_open else names_of_fields(value):
+    if kind in _CONTAINERS:  # plain data may share parts
+        known = memo.get(id(value))
+        if known is None:
+            if kind is dict:
+                known = FrozenDict({key: _freeze_part(each, memo) for key, each in value.items()})
+            else:
+                known = FrozenList([_freeze_part(each, memo) for each in value])
+            memo[id(value)] = known
+        return known
+    for name in _fields_to_freeze(kind):
         part = getattr(value, name, None)
-        new = _freeze_part(part, memo)
-        if new is not part:
+        if part.__class__ not in _ATOMS and (new := _freeze_part(part, memo)) is not part:
             object.__setattr__(value, name, new)
     return value
 
 
-def names_of_fields(value: Any) -> list[str]:
-    """The names of the fields of a dataclass or an attrs class; none for anything else."""
-    kind = type(value)
+@cache
+def _fields_to_freeze(kind: Any) -> tuple[str, ...]:
+    """The names of the fields of a frozen class other than a Struct.
+
+    A class that is not frozen is its owner's: its values stay as they are.
+    """
     if hasattr(kind, "__attrs_attrs__"):
-        return [each.name for each in kind.__attrs_attrs__]
-    return [*getattr(kind, "__dataclass_fields__", ())]
+        is_frozen = kind.__setattr__.__name__ == "_frozen_setattrs"
+        names = [each.name for each in kind.__attrs_attrs__]
+    elif hasattr(kind, "__dataclass_params__"):
+        is_frozen, names = kind.__dataclass_params__.frozen, [*kind.__dataclass_fields__]
+    elif hasattr(kind, "__pydantic_fields__"):
+        is_frozen, names = kind.model_config.get("frozen"), [*kind.__pydantic_fields__]
+    else:
+        return ()
+    return tuple(names) if is_frozen else ()
 
 
 def _holds_mapping(default: Any) -> bool:

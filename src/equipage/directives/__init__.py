@@ -77,7 +77,7 @@ class Node(msgspec.Struct, frozen=True):
     @property
     def origin(self) -> Origin:
         """Where the reference is written."""
-        return self.tree.provenance(self.at).origin
+        return self.tree.origins.origin(self.at)
 
     def hole(self) -> Tree:
         return Tree(HOLE, self.tree.origins)

@@ -106,15 +106,14 @@ class Include(Directive):
     names: dict[str, list[str]] = msgspec.field(default_factory=dict)
 
     @classmethod
-    def schema(cls) -> dict[str, Any]:
+    def schema(cls, override: str = OVERRIDE, start: str = "the library's root") -> dict[str, Any]:
         return {
             "title": "an include",
-            "description": "Replaced by the content of another file of the library, with `override`"
-            " laid over it.",
+            "description": f"Replaced by another file, with `{override}` laid over its content.",
             "type": "object",
             "properties": {
-                cls.key: {"type": "string", "description": "The file, from the library's root."},
-                OVERRIDE: {"description": "What to change in the included content."},
+                cls.key: {"type": "string", "description": f"The file, from {start}."},
+                override: {"description": "What to change in the included content."},
             },
             "required": [cls.key],
         }
@@ -174,6 +173,8 @@ class Include(Directive):
         whole = self._expand_whole(content, tuple(touched), inner)
         tree = merge(node.add_via(whole.tree, _VIA_TEXT), override, self._merge_strategy)
         places = self._outermost_includes(tree, [*touched, *find(override.value, self.matches)])
+        if not places:
+            return _ExpandedInclude(node.put_in_place(tree), whole.height, whole.reached)
         # The includes of an override count as made inside the included file.
         rest = self._expand_places(content, tree, places, inner, {})
         height = max(whole.height, rest.height)
@@ -247,8 +248,9 @@ class Include(Directive):
         if document.value is None:
             empty = codes.INCLUDE_EMPTY.at(span=Span(source, 0, 0), file=source.name)
             facts = [*facts, empty]
-        also = related_places(inner.chain[source])
-        inner.facts += [replace(each, also=(*each.also, *also)) for each in facts]
+        if facts:
+            also = related_places(inner.chain[source])
+            inner.facts += [replace(each, also=(*each.also, *also)) for each in facts]
         # Where a variable has no value, the text has no meaning.
         tree = punch_holes(Tree.from_document(document), document.failed_paths())
         includes = inner.nest(inner.chain, (document,)).find(tree)
@@ -325,8 +327,9 @@ class Include(Directive):
             there = not is_absent and session.files.is_folder(os.path.join(cwd, start))
             name = display_name(os.path.join(cwd, start), cwd)
             name = name if there else f"{name}, which does not exist"
-            values["library" if self.library is not None else "start"] = name
-            values["option"] = self.option
+            if not os.path.isabs(node.reference):
+                values["library" if self.library is not None else "start"] = name
+                values["option"] = self.option
             is_folder = problem.code is core_codes.FILE_IS_DIRECTORY
             values["folder"] = shown if is_folder else None
             values["nearest"] = self._guess_file(node.reference, self.names[start], session)
@@ -389,6 +392,8 @@ class Include(Directive):
             return override
         parts: dict[Path, Tree] = {}
         for key in filter(base.__contains__, over):
+            if not isinstance(over[key], dict):
+                continue
             part = self._push_into_includes(base[key], override.subtree((key,)))
             if part.value is not over[key]:
                 parts[key,] = part

@@ -92,7 +92,7 @@ class System(Protocol):
         ...
 
     def stamp(self, path: str) -> Stamp | None:
-        """The stamp of what is at a path, links followed; None if there is nothing."""
+        """The stamp of what is at a path, and of a link; None if there is nothing."""
         ...
 
     def sha256(self, path: str) -> str | None:
@@ -112,6 +112,10 @@ class System(Protocol):
     def real_folder(self, path: str) -> str:
         """As `real`, for a folder that many files are in."""
         return self.real(path)
+
+    def way_to(self, folder: str) -> tuple[str, ...]:
+        """The real path of a folder; behind it, each link on the way there and its target."""
+        return (self.real_folder(folder),)
 
     def exists(self, path: str) -> bool:
         """Whether there is anything at a path, links followed."""
@@ -186,6 +190,14 @@ def parents_of(path: str) -> Iterator[str]:
     while (folder := os.path.dirname(path)) != path:
         yield folder
         path = folder
+
+
+def entries_of(folder: str, system: System) -> Sequence[Entry]:
+    """What a folder holds, sorted by name; nothing if it cannot be listed."""
+    try:
+        return system.entries(folder)
+    except (OSError, ValueError):  # a name that no folder can have is a ValueError
+        return []
 
 
 def leads_to_folder(entry: Entry) -> bool:

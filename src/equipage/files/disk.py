@@ -2,21 +2,30 @@
 
 from __future__ import annotations
 
-import errno
 import os
 import stat
+import sys
 from collections.abc import Iterator, Mapping
 from functools import cached_property
 from operator import attrgetter
 
 import msgspec
 
-from equipage.files import MAX_BYTES, Entry, Stamp, System, leads_to_folder, working_directory
+from equipage.files import (
+    MAX_BYTES,
+    Entry,
+    Stamp,
+    System,
+    entries_of,
+    leads_to_folder,
+    working_directory,
+)
 from equipage.files.sandbox import (
     OPEN_FLAGS,
     Descriptor,
     FileProblem,
     FoldersWithoutRepository,
+    links_on_way,
     open_following_link,
     open_inside,
     read_regular,
@@ -90,15 +99,25 @@ class Disk(System):
         found = open_inside(base, reference, roots, self.real_folder, self._plain_folders)
         return Descriptor(*found)
 
+    def way_to(self, folder: str) -> tuple[str, ...]:
+        real = self.real_folder(folder)
+        return (real,) if real == folder else (real, *links_on_way(folder))
+
     def stamp(self, path: str) -> Stamp | None:
-        found = self.status(path)
+        found = self.status(path, follow_links=False)
+        way: Stamp = ()
+        if found is not None and stat.S_ISLNK(found.st_mode):
+            # Two links to one file are not alike: the way of one of them may leave the project.
+            way = (hash(links_on_way(path)),)
+            found = self.status(path)
+            if found is None:  # to nothing, or without end
+                return way
         if found is None:
-            link = self.status(path, follow_links=False)  # to nothing, or without end
-            return None if link is None else (link.st_ino, -1, link.st_ctime_ns)
-        # A folder is the same folder, whatever comes and goes inside.
+            return None
+        # A folder is the same folder, whatever comes and goes inside; who may write there counts.
         if stat.S_ISDIR(found.st_mode):
-            return (found.st_ino,)
-        return found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns
+            return found.st_ino, found.st_mode, found.st_uid, found.st_gid, *way
+        return found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns, *way
 
     def sha256(self, path: str) -> str | None:
         import hashlib  # large, and most loads hash nothing
@@ -109,14 +128,15 @@ class Disk(System):
             return None
         try:
             info = os.fstat(descriptor)
-            if not stat.S_ISREG(info.st_mode):
-                return None
+            refuse_irregular(info, path, path, sys.maxsize)
             found = hashlib.sha256()
             # Most files fit into one read; `hashlib.file_digest` clears a large buffer for each.
             size = min(info.st_size + 1, _HASHED_AT_ONCE)
             while data := os.read(descriptor, size):
                 found.update(data)
             return found.hexdigest()
+        except (OSError, FileProblem):
+            return None
         finally:
             os.close(descriptor)
 
@@ -190,12 +210,8 @@ def hash_files_below(
     waiting = [""]
     while waiting:
         here = waiting.pop()
-        try:
-            entries = system.entries(os.path.join(folder, here))
-        except OSError:
-            continue  # it was there a moment ago, or must not be read
         folders = []
-        for entry in entries:
+        for entry in entries_of(os.path.join(folder, here), system):
             name = here + entry.name
             if entry.name in EXCLUDED_NAMES or entry.name.endswith(".pyc"):
                 continue
@@ -218,8 +234,6 @@ def _hash_target(link: Entry) -> str:
 
     try:
         target = os.readlink(link.path)
-    except OSError as error:
-        if error.errno not in (errno.EINVAL, errno.ENOENT):
-            raise
-        target = ""  # it was a link a moment ago
+    except OSError:
+        target = ""  # it was a link a moment ago, or in a folder that could be read
     return hashlib.sha256(os.fsencode(target)).hexdigest()

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 from equipage.core import codes
 from equipage.core.diagnostics import UsageError
 from equipage.files import MAX_BYTES, Entry, OpenedFile, Stamp, System, is_below, parents_of
-from equipage.files.process import NotInstalled, run_program, start_program
+from equipage.files.process import NotInstalled, TimeLimitReached, run_program, start_program
 from equipage.files.sandbox import FileProblem, escape_problem
 
 if TYPE_CHECKING:
@@ -28,6 +28,8 @@ if TYPE_CHECKING:
 _LINK_MODE, _MAX_LINKS = "120000", 10
 #: The most that is read of an object, and of the path that a link leads to.
 _MAX_OBJECT_BYTES, _MAX_TARGET_BYTES = 10 * MAX_BYTES, 4096
+#: The longest that git may take for an answer: a pipe in the place of one of its files has no end.
+_TIMEOUT_SECONDS = 60
 #: What is at a path, by the mode that git gives it.
 _STATUS_BY_MODE = {
     mode: os.stat_result((int(mode, 8), 0, 0, 1, 0, 0, 0, 0, 0, 0))
@@ -283,10 +285,13 @@ def _tree_number(name: str, folder: str) -> str:
 def _run_git(folder: str, *arguments: str) -> bytes:
     """The output of a git command. Raises `NoRevision`."""
     try:
-        done = run_program("git", "-C", folder, *arguments, variables=_ENVIRONMENT)
+        words, limit = ("-C", folder, *arguments), _TIMEOUT_SECONDS
+        done = run_program("git", *words, variables=_ENVIRONMENT, seconds=limit)
     except NotInstalled:
         raise NoRevision("git is not installed") from None
+    except TimeLimitReached:
+        raise NoRevision(f"git did not answer within {limit} seconds") from None
     if done.returncode:
-        words = done.stderr.decode(errors="replace").strip().splitlines()
-        raise NoRevision(words[0] if words else "there is no such revision")
+        lines = done.stderr.decode(errors="replace").strip().splitlines()
+        raise NoRevision(lines[0] if lines else "there is no such revision")
     return done.stdout

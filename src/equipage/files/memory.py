@@ -199,6 +199,9 @@ class Overlay(Memory):
     def real_folder(self, path: str) -> str:
         return self.under.real_folder(path)
 
+    def way_to(self, folder: str) -> tuple[str, ...]:
+        return self.under.way_to(folder)
+
     def peek(self, path: str, *, max_bytes: int = MAX_BYTES, size: int = -1) -> bytes | None:
         if self._replaces(path):
             return super().peek(path, max_bytes=max_bytes, size=size)
@@ -217,6 +220,11 @@ class Overlay(Memory):
         if not any(is_below(real, self.under.real(each)) for each in roots):
             raise escape_problem(reference)
         refuse_version_control(real, reference)
+        try:  # the way there counts, too; the file itself may be unreadable or missing
+            self.under.open_inside(base, reference, roots).close()
+        except FileProblem as problem:
+            if problem.code in (codes.REFERENCE_ESCAPES, codes.REFERENCE_PRIVATE):
+                raise
         return OpenedContent(real, self._contents[self._key(real)])
 
     def stamp(self, path: str) -> Stamp | None:

@@ -22,6 +22,7 @@ from equipage.files import (
     OpenedFile,
     System,
     display_name,
+    entries_of,
     is_below,
     is_possible_path,
     leads_to_folder,
@@ -68,6 +69,7 @@ class Files:
         self._looks = None if self.recording is None else Record()
         self._referred: dict[tuple[Any, ...], Referred] = {}
         self._folders: dict[str, tuple[str, str]] = {}
+        self._shown: dict[str, str] = {}  #: folders without links → as people are shown them
         self._within: dict[tuple[str, tuple[str, ...]], bool] = {}
 
     def for_next_load(self) -> Files:
@@ -143,10 +145,7 @@ class Files:
         waiting = [""]
         while waiting and len(found) < most:
             here = waiting.pop()
-            try:
-                entries = self.system.entries(os.path.join(folder, here))
-            except OSError:
-                continue
+            entries = entries_of(os.path.join(folder, here), self.system)
             folders = {each.name for each in entries if leads_to_folder(each)}
             found += [here + each.name for each in entries if each.name not in folders]
             inner = [e.name for e in entries if e.name in folders and not e.is_symlink()]
@@ -256,7 +255,11 @@ class Files:
 
     def _usual_name_of(self, real: str) -> str:
         """The name of a file that no caller named."""
-        return display_name(real, self.system.real_folder(self.cwd))
+        folder, _, last = real.rpartition(os.sep)
+        if folder not in self._shown:
+            name = display_name(os.path.join(folder, "x"), self.system.real_folder(self.cwd))
+            self._shown[folder] = name[:-1]
+        return self._shown[folder] + last
 
     def _refer(
         self,

@@ -27,12 +27,12 @@ _WAIT_MILLISECONDS = 5000
 class Record:
     """What was looked at: paths with their stamps, taken before the look, and listed folders."""
 
-    __slots__ = ("folders", "paths", "real_folders")
+    __slots__ = ("folders", "paths", "ways")
 
     def __init__(self) -> None:
         self.paths: dict[str, Stamp | None] = {}
-        #: where the folders of the paths are that links lead to: moved there, a file is the same
-        self.real_folders: dict[str, str] = {}
+        #: of the folders of the paths, those that links lead to: moved there, a file is the same
+        self.ways: dict[str, tuple[str, ...]] = {}
         self.folders: dict[str, int | None] = {}  #: a hash of what each held; None: unreadable
 
     def is_current(self, changes: Changes) -> bool:
@@ -47,13 +47,13 @@ class Record:
             if any(changes.listing(each) != self.folders[each] for each in listed):
                 return False
         return not changes.look or all(
-            changes.stamp(path) == stamp and changes.real_folder(path) == self._real_folder(path)
+            changes.stamp(path) == stamp and changes.way_of(path) == self._way_of(path)
             for path, stamp in [*self.paths.items()]
         )
 
-    def _real_folder(self, path: str) -> str:
+    def _way_of(self, path: str) -> tuple[str, ...]:
         folder = os.path.dirname(path)
-        return self.real_folders.get(folder, folder)
+        return self.ways.get(folder, (folder,))
 
 
 class Changes:
@@ -69,18 +69,18 @@ class Changes:
         self._system = system
         self._stamps: dict[str, Stamp | None] = {}
         self._listings: dict[str, int | None] = {}
-        self._real_folders: dict[str, str] = {}
+        self._ways: dict[str, tuple[str, ...]] = {}
 
     def stamp(self, path: str) -> Stamp | None:
         if path not in self._stamps:
             self._stamps[path] = self._system.stamp(path)
         return self._stamps[path]
 
-    def real_folder(self, path: str) -> str:
+    def way_of(self, path: str) -> tuple[str, ...]:
         folder = os.path.dirname(path)
-        if folder not in self._real_folders:
-            self._real_folders[folder] = self._system.real(folder)
-        return self._real_folders[folder]
+        if folder not in self._ways:
+            self._ways[folder] = self._system.way_to(folder)
+        return self._ways[folder]
 
     def listing(self, folder: str) -> int | None:
         if folder not in self._listings:
@@ -118,12 +118,12 @@ class Recording(System):
         record, earlier = self.record, self._earlier
         if path not in record.paths:
             folder = os.path.dirname(path)
-            if folder not in earlier.real_folders:
-                earlier.real_folders[folder] = self.of.real_folder(folder)
+            if folder not in earlier.ways:
+                earlier.ways[folder] = self.of.way_to(folder)
             if path not in earlier.paths:
                 earlier.paths[path] = self.of.stamp(path)
-            if (real := earlier.real_folders[folder]) != folder:
-                record.real_folders[folder] = real
+            if (way := earlier.ways[folder]) != (folder,):
+                record.ways[folder] = way
             record.paths[path] = earlier.paths[path]
         return path
 

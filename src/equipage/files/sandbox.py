@@ -140,13 +140,27 @@ def real_path(path: str) -> str:
     for _ in range(_MAX_LOOKS):
         try:
             return os.path.realpath(path)
-        except OSError as error:
-            # It was a link a moment ago; look again.
-            if error.errno not in (errno.EINVAL, errno.ENOENT):
-                raise
+        except OSError:
+            continue  # it was a link a moment ago, or could be read: look again
         except ValueError:  # a zero byte: no file has such a name
             break
     return os.path.abspath(path)
+
+
+def links_on_way(path: str) -> tuple[str, ...]:
+    """Each link that is followed on the way to an absolute path, and its target, one by one."""
+    found: list[str] = []
+    here, pending = "/", path.split("/")[::-1]
+    while pending and len(found) < 2 * _MAX_LINKS:
+        here = os.path.normpath(os.path.join(here, pending.pop()))  # `here` has no links
+        try:
+            target = os.readlink(here)
+        except (OSError, ValueError):  # not a link, or there is nothing
+            continue
+        found += here, target
+        pending += target.split("/")[::-1]
+        here = "/" if target.startswith("/") else os.path.dirname(here)
+    return tuple(found)
 
 
 def open_following_link(real: str, full: str) -> tuple[int, str]:

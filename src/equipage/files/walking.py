@@ -15,7 +15,7 @@ from __future__ import annotations
 import os
 import re
 from collections import deque
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator
 from functools import lru_cache, partial
 from typing import Any, Protocol
 
@@ -126,6 +126,61 @@ class _Repository:
         return self._tracked.has_below(f"{name}/") if is_folder else self._tracked.has(name)
 
 
+class Interest(msgspec.Struct, frozen=True):
+    """What a walk looks for in a folder, whatever git ignores; its names alone say it."""
+
+    agents: Collection[str]
+    wanted: WantedFiles
+    holds_agents: bool = False
+    #: whether it lies in a hidden folder of no agent tool: only names that are known count there
+    known_only: bool = False
+
+    def step_into(self, path: str) -> Interest | None:
+        """What it looks for in a folder of the folder, by absolute path; None: it does not enter.
+
+        An agent in `.claude/agents/venv` counts; only `.git` is never read.
+        """
+        name = path[path.rfind("/") + 1 :]
+        # Where letter case does not count, `.CLAUDE` is such a folder, too.
+        if not {name, name.lower()}.isdisjoint(self.agents):
+            return Interest(self.agents, self.wanted, holds_agents=True)
+        is_usual = name not in SKIPPED_FOLDERS
+        is_read = self.holds_agents and name != ".git"
+        if not is_usual and not (is_read and self.wanted.is_place(path)):
+            return None
+        is_hidden = name.startswith(".") and not self.holds_agents
+        known_only = self.known_only or not is_usual or is_hidden
+        if known_only == self.known_only:
+            return self  # nearly always
+        return Interest(self.agents, self.wanted, self.holds_agents, known_only)
+
+    def takes(self, path: str, *, has_extension: bool, may_be_wanted: bool) -> bool:
+        """Whether a file in the folder is worth a look."""
+        if has_extension and not self.known_only:
+            return True
+        return may_be_wanted and (self.wanted.is_known(path) or self.wanted.is_claimed(path))
+
+
+def is_worth_a_look(path: str, start: str, agents: Collection[str], wanted: WantedFiles) -> bool:
+    """Whether a walk from `start`, which ends with `/`, takes a file below it that git keeps."""
+    interest = _interest_at(start, agents, wanted)
+    *folders, name = path[len(start) :].split("/")
+    for each in folders:
+        below = interest.step_into(start + each)
+        if below is None:
+            return False
+        interest, start = below, f"{start}{each}/"
+    names, ends = wanted.names_in(start)
+    may_be_wanted = name in names or name.lower().endswith(ends)
+    has_extension = name.lower().endswith(EXTENSIONS)
+    return interest.takes(path, has_extension=has_extension, may_be_wanted=may_be_wanted)
+
+
+def _interest_at(start: str, agents: Collection[str], wanted: WantedFiles) -> Interest:
+    """The interest in the folder that a walk starts at."""
+    return Interest(agents, wanted, any(step in agents for step in start.split("/")))
+
+
 class _Folder(msgspec.Struct, frozen=True):
     """A folder to be walked: as the caller names it, and absolute with `/` at its end."""
 
@@ -133,9 +188,7 @@ class _Folder(msgspec.Struct, frozen=True):
     absolute: str
     ignores: Ignores | None
     repository: _Repository | None
-    holds_agents: bool = False
-    #: whether it lies in a hidden folder of no agent tool: only names that are known count there
-    known_only: bool = False
+    interest: Interest
     tracked_only: bool = False  #: whether it is ignored, but holds files that git tracks
     is_plain: bool = False  #: whether it is known not to be a link
 
@@ -177,8 +230,7 @@ class _Walk:
         *,
         all_files: bool,
     ) -> None:
-        self.agents, self.system, self.wanted = agents, system, wanted
-        self.entered = entered
+        self.system, self.wanted, self.entered = system, wanted, entered
         self.all_files = all_files
         start = system.absolute(folder)
         self.links = _Links(start, agents, system)
@@ -189,7 +241,7 @@ class _Walk:
             _add_trailing_slash(start),
             None if all_files else _ignores_above(start, root or start, system),
             self.repositories[0] if self.repositories else None,
-            holds_agents=any(step in agents for step in start.split(os.sep)),
+            _interest_at(start.replace(os.sep, "/"), agents, wanted),
         )
         self.stack = [self.first]
 
@@ -254,14 +306,17 @@ class _Walk:
     ) -> bool:
         """Whether an entry that is not a folder is worth a look."""
         path = here.absolute + entry.name
-        if not has_extension or here.known_only:
-            return may_be_wanted and (self.wanted.is_known(path) or self.wanted.is_claimed(path))
+        interest = here.interest
+        if not interest.takes(path, has_extension=has_extension, may_be_wanted=may_be_wanted):
+            return False
         # A link that leads nowhere is a file that is missing. Where agents live, or under the name
         # of one, a pipe or a device is in the place of an agent.
         return (
             entry.is_symlink()
             or entry.is_file(follow_symlinks=False)
-            or here.holds_agents
+            or interest.holds_agents
+            or interest.known_only
+            or not has_extension
             or self.wanted.is_known(path)
         )
 
@@ -276,23 +331,18 @@ class _Walk:
         """Add a folder to those to be walked, or keep it for later if it is a link."""
         name, path = entry.name, here.absolute + entry.name
         is_wanted = has_extension and self.wanted.is_known(path)
-        is_usual = enters_folder(name, self.agents)
-        is_entered = is_usual or (here.holds_agents and _is_read_by_tool(path, self.wanted))
+        interest = here.interest.step_into(path)
         # For git a link is not a folder, whatever it leads to.
         is_plain = not entry.is_symlink()
-        if not (is_wanted or is_entered) or rules.leaves_out(path, name, is_folder=is_plain):
+        if not (is_wanted or interest) or rules.leaves_out(path, name, is_folder=is_plain):
             return
-        if is_entered:
-            is_hidden = name.startswith(".") and not here.holds_agents
-            # Where letter case does not count, `.CLAUDE` is such a folder, too.
-            is_agents = not {name, name.lower()}.isdisjoint(self.agents)
+        if interest:
             below = _Folder(
                 entry.path,
                 path + "/",
                 rules.ignores,
                 rules.repository,
-                holds_agents=here.holds_agents or is_agents,
-                known_only=not is_agents and (here.known_only or not is_usual or is_hidden),
+                interest,
                 tracked_only=rules.is_ignored(path, name, is_folder=is_plain),
                 is_plain=is_plain,
             )
@@ -335,33 +385,6 @@ def _possible_extensions(wanted: Names) -> frozenset[str] | None:
     return frozenset(each.lower().rpartition(".")[2] for each in (*EXTENSIONS, *names, *ends))
 
 
-def enters_folder(name: str, agents: Collection[str]) -> bool:
-    """Whether a walk enters a folder of that name, wherever it is."""
-    return name in agents or name not in SKIPPED_FOLDERS
-
-
-def enters_all_folders(
-    start: str, folders: Sequence[str], agents: Collection[str], wanted: WantedFiles
-) -> bool:
-    """Whether a walk from `start`, which ends with `/`, enters these folders, each in the other."""
-    for number, name in enumerate(folders):
-        if enters_folder(name, agents):
-            continue
-        above = (*start.split("/"), *folders[:number])
-        path = start + "/".join(folders[: number + 1])
-        if not (any(each in agents for each in above) and _is_read_by_tool(path, wanted)):
-            return False
-    return True
-
-
-def _is_read_by_tool(folder: str, wanted: WantedFiles) -> bool:
-    """Whether a tool reads a folder although a walk usually skips its name.
-
-    An agent in `.claude/agents/venv` counts; only `.git` is never read.
-    """
-    return not folder.endswith("/.git") and wanted.is_place(folder)
-
-
 def is_ignored(path: str, system: System, known: dict[str, Any] | None = None) -> bool:
     """Whether a walk that came to the folder of a path would skip it.
 
@@ -369,20 +392,18 @@ def is_ignored(path: str, system: System, known: dict[str, Any] | None = None) -
     """
     absolute = system.absolute(path)
     folder = os.path.dirname(absolute)
-    if known is None or folder not in known:
-        root = system.repository_root(absolute) or absolute
-        ignores = _ignores_above(absolute, root, system)
+    rules = None if known is None else known.get(folder)
+    if rules is None:
+        root = system.repository_root(absolute)
+        repository = None if root is None else _Repository(root, system)
+        ignores = _ignores_above(absolute, root or absolute, system)
+        rules = _FolderRules(ignores, repository, ignores_all=False)
         if known is not None:
-            known[folder] = ignores
-    else:
-        ignores = known[folder]
-    own = system.is_folder(path) and not system.is_link(path)
-    name = os.path.basename(path)
-    if ignores is None or not ignores.is_ignored(absolute, name, is_folder=own):
-        return False
-    repository = system.repository_root(os.path.dirname(absolute))
-    slashed = absolute.replace(os.sep, "/")
-    return repository is None or not _Repository(repository, system).tracks(slashed, is_folder=own)
+            known[folder] = rules
+    is_folder = system.is_folder(path) and not system.is_link(path)
+    return rules.leaves_out(
+        absolute.replace(os.sep, "/"), os.path.basename(path), is_folder=is_folder
+    )
 
 
 class _Links:
@@ -414,12 +435,13 @@ class _Links:
         }
         if "/.defect/" in link.absolute:
             same = {holder + name}
-        if link.holds_agents and allowed and self.known.isdisjoint(same):
+        holds_agents = link.interest.holds_agents
+        if holds_agents and allowed and self.known.isdisjoint(same):
             self.known |= same
             self.waiting.append(link)
         # The layers of profiles have findings of their own.
         is_outside = not target.startswith((self.boundary, self.start))
-        return link.holds_agents and is_outside and "/.defect/" not in link.absolute
+        return holds_agents and is_outside and "/.defect/" not in link.absolute
 
     def _agent_folder(self, path: str) -> str:
         """The part of a path that decides the kind of its files, such as `.claude/agents`."""

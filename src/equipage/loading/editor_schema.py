@@ -22,7 +22,8 @@ from typing import Any, Literal
 
 from msgspec import inspect as types
 
-from equipage.loading.format import Format
+from equipage.core.diagnostics import UsageError
+from equipage.loading.format import Format, Renamed
 from equipage.loading.model import Shape, chooses_its_keys, is_pydantic
 from equipage.loading.model_classes import pydantic_schema, schemas_at, split_pattern
 from equipage.loading.type_words import closed_struct, type_info, words_of
@@ -49,7 +50,7 @@ def schema_for(kind: Format) -> Schema:
     """The JSON Schema (2020-12) of the files of a kind."""
     schema: Schema = {"title": kind.title, **_schema_of_model(kind)}
     for pattern, new in kind.renamed.items():
-        _accept_old_key(schema, pattern, new if isinstance(new, str) else new.to)
+        _accept_old_key(schema, pattern, new.to if isinstance(new, Renamed) else new)
     if kind.layers:
         schema = _drop_required(schema)  # what one layer lacks, another has
     for stage in kind.stages:
@@ -69,18 +70,20 @@ def _schema_of_model(kind: Format) -> Schema:
         return dict(kind.model)
     if is_pydantic(kind.model):
         return pydantic_schema(kind.model)
-    writer = _SchemaWriter(kind.shape, kind.model, variables=kind.reading.variables)
+    writer = _SchemaWriter(kind.shape, kind.model, variables=bool(kind.reading.variables))
     strict = "error" == kind.shape.mismatch == kind.shape.worst
     root = writer.schema(type_info(kind.model), strict=strict)
     return {**root, "$defs": writer.definitions}
 
 
-def _accept_old_key(schema: Schema, pattern: str, new: str) -> None:
-    """Let a schema take a key by the name that it had."""
+def _accept_old_key(schema: Schema, pattern: str, new: str | None) -> None:
+    """Let a schema take a key by the name that it had; it may have no name any more."""
     *above, old = split_pattern(pattern)
     for holder in schemas_at(schema, above):
         properties = holder.get("properties", {})
-        if new in properties:
+        if new is None:
+            properties[old] = {"deprecated": True}
+        elif new in properties:
             properties[old] = {**properties[new], "deprecated": True}
             required = [each for each in holder.get("required", ()) if each != new]
             holder |= {"required": required} if "required" in holder else {}
@@ -105,13 +108,19 @@ def example_of(kind: Format) -> str:
     import yaml
 
     schema = _schema_of_model(kind)
-    value = _example_value(schema, schema, 0)
+    value = _example_value(schema, schema, (), inside=False)
     return str(yaml.safe_dump(value, sort_keys=False, allow_unicode=True))
 
 
-def _example_value(slot: Schema, root: Schema, depth: int) -> Any:
-    if "$ref" in slot:
-        slot = root["$defs"][slot["$ref"].rpartition("/")[2]]
+def _example_value(
+    slot: Schema, root: Schema, above: tuple[str, ...], *, inside: bool = True
+) -> Any:
+    """A value of a slot; `above` are the classes it is in. Raises `UsageError`."""
+    name = slot.get("$ref", "").rpartition("/")[2]
+    if name in above:
+        raise UsageError(f"no file has an end that fits `{name}`: it needs another one inside")
+    if name:
+        slot, above = root["$defs"][name], (*above, name)
     for key in ("default", "const"):
         if key in slot:
             return slot[key]
@@ -119,15 +128,16 @@ def _example_value(slot: Schema, root: Schema, depth: int) -> Any:
         return slot["enum"][0]
     choices = slot.get("anyOf") or slot.get("oneOf")
     if choices:
-        return _example_value(choices[0], root, depth)
+        ends = (each for each in choices if each.get("$ref", "").rpartition("/")[2] not in above)
+        return _example_value(next(ends, choices[0]), root, above, inside=inside)
     sort = slot.get("type")
     if sort == "object":
         fields = slot.get("properties", {})
-        wanted = slot.get("required") or ([] if depth else list(fields))
-        return {name: _example_value(fields[name], root, depth + 1) for name in wanted}
+        wanted = slot.get("required") or ([] if inside else list(fields))
+        return {name: _example_value(fields[name], root, above) for name in wanted}
     if sort == "array":
-        count = max(slot.get("minItems", 0), 0 if depth else 1)
-        return [_example_value(slot.get("items", {}), root, depth + 1)] * count
+        count = max(slot.get("minItems", 0), 0 if inside else 1)
+        return [_example_value(slot.get("items", {}), root, above) for _ in range(count)]
     if sort in ("integer", "number"):
         return slot.get("minimum", 1)
     return False if sort == "boolean" else "TEXT"

@@ -160,15 +160,15 @@ MergeWord = Literal["append", "replace", "remove"] | By
 
 
 class Renamed(msgspec.Struct, frozen=True):
-    """The name that a key has now.
+    """The name that a key has now, if it still has one.
 
     >>> renamed = {"secs": equipage.Renamed("timeout", since="2.0")}
     >>> print(*equipage.Format({}, "tool", renamed=renamed).loads("secs: 5").warnings)
     <string>:1:1: warning[renamed-key] `secs` is called `timeout` now, since 2.0 (at secs)
     """
 
-    to: str
-    """The new name, in the same mapping."""
+    to: str | None
+    """The new name, in the same mapping; None: the key has no meaning any more, and is left out."""
     since: str | None = None
     """The version of the format that has it."""
     help: str | None = None
@@ -208,8 +208,9 @@ class Reading(msgspec.Struct, frozen=True):
     """A Struct of what callers may pass: `load(path, kind=…, option=…)`."""
     limits: Callable[[Mapping[str, str]], tuple[Limits, list[Fact]]] | None = None
     """The limits by the environment, and what is wrong with its variables; None: `Limits()`."""
-    variables: bool = True
-    """Replace `${VAR}` before parsing."""
+    variables: bool | str = True
+    """Replace `${NAME}` before parsing. A text, such as `:`, is the mark between a name and its
+    default in place of `:-`."""
     merge_keys: bool = False
     """Apply `<<`."""
     lenient: bool = True
@@ -361,8 +362,11 @@ class Presentation(msgspec.Struct, frozen=True):
 
 #: The parts of a format that are easily given as something else.
 _TYPES_OF_PARTS: Mapping[str, tuple[str, tuple[type[Any], ...]]] = {
-    **dict.fromkeys(("paths", "layers", "rules", "checks"), ("a tuple", (tuple, list))),
+    **dict.fromkeys(
+        ("paths", "layers", "rules", "stages", "checks", "codes"), ("a tuple", (tuple, list))
+    ),
     **dict.fromkeys(("merge", "renamed", "strictness"), ("a mapping", (Mapping,))),
+    **dict.fromkeys(("name", "title"), ("a str", (str,))),
     "reading": ("a `Reading`", (Reading,)),
     "shape": ("a `Shape`", (Shape,)),
 }
@@ -395,16 +399,16 @@ class Format(msgspec.Struct, Generic[C], frozen=True, repr_omit_defaults=True):
     merge: Mapping[str, MergeWord] = {}
     """Pattern of paths → how layers are merged there. Elsewhere mappings are merged key by key, and
     anything else replaces what is below."""
-    renamed: Mapping[str, str | Renamed] = {}
-    """Pattern of the path of an old key → the name it has now."""
+    renamed: Mapping[str, str | Renamed | None] = {}
+    """Pattern of the path of an old key → the name it has now; None if it means nothing now."""
     rules: tuple[Rule[C], ...] = ()
     """What types cannot say: functions of the configuration that yield problems."""
     reading: Reading = Reading()
     """How texts become values, and what callers may decide about it."""
     strictness: Mapping[str, Severity | Judgement | None] = {}
     """Code → severity where this kind is stricter or milder than usual; None silences it. It is
-    about unknown keys, variables and the text. A syntax may precede the code, as in
-    `json:duplicate-key`."""
+    about unknown keys, variables, the text and the codes of its own. A syntax may precede a code,
+    as in `json:duplicate-key`. With `document-empty` silenced, an empty file is a mapping."""
     shape: Shape = Shape()
     """How strictly the model is read: which unknown keys are allowed, for example."""
     stages: tuple[Stage, ...] = USUAL_STAGES

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache
 from typing import Any
 
@@ -16,7 +16,7 @@ import msgspec
 
 from equipage.core import codes
 from equipage.core.diagnostics import Change, Fact, Remedy, Shown
-from equipage.core.path import HOLE, Path, get, matches_path, path_pattern, walk
+from equipage.core.path import HOLE, Path, get, mapping_or_empty, matches_path, path_pattern, walk
 from equipage.core.source import Source, Span
 from equipage.files import config_home
 from equipage.files.sandbox import FileProblem, PathPolicy
@@ -24,6 +24,7 @@ from equipage.loading.format import By, Format, Layer, Renamed
 from equipage.loading.session import Session, syntax_of
 from equipage.loading.tree import (
     Choice,
+    EntryKey,
     Strategy,
     Tree,
     Via,
@@ -31,6 +32,7 @@ from equipage.loading.tree import (
     merge,
     move,
     punch_holes,
+    remove,
 )
 from equipage.syntax.document import Document
 
@@ -43,20 +45,62 @@ _POLICY = PathPolicy(parents="refuse")
 def merge_layers(tree: Tree, session: Session, root: Source, compose: Compose) -> Tree:
     """The layers of a format, each composed, merged around the value of the file itself."""
     merged, own = None, tree
-    choose = _strategy(session.kind)
+    strategy = _strategy(session.kind)
+    changed: list[tuple[Path, Any]] = []
+
+    def choose(path: Path, base: Any, over: Any) -> Strategy | EntryKey:
+        differs = _sort_of(base) != _sort_of(over)
+        if differs and base is not None and over is not None and base is not HOLE:
+            changed.append((path, base))
+        return strategy(path, base, over)
+
     for layer in layers_of(session.kind):
         part = tree if layer.at == "file" else _read_layer(layer, session, root)
         if part is not None:
             part = compose(part)
-            if layer.at != "file" and not isinstance(part.value, dict) and part.value is not HOLE:
+            if not isinstance(part.value, dict) and part.value is not HOLE:
                 # Merged, it would be replaced without a word, or replace all that is below.
                 origin = part.provenance(()).origin
                 found = Shown(part.value, as_found=True)
                 session.add([codes.WRONG_TYPE.at(origin=origin, expected="a mapping", found=found)])
-                continue
-            merged = part if merged is None else merge(merged, part, choose)
+                part = Tree(HOLE, part.origins)
+            if merged is not None:
+                below, merged = merged, merge(merged, part, choose)
+                session.add(_contradictions(below, changed, session.kind))
+                changed.clear()
+            else:
+                merged = part
             own = part if layer.at == "file" else own
     return own if merged is None else _move_to_place_of(merged, own)
+
+
+def _sort_of(value: Any) -> str | None:
+    """The type of a value that can hold others, as JSON Schemas name it."""
+    return "object" if isinstance(value, dict) else "array" if isinstance(value, list) else None
+
+
+def _contradictions(
+    below: Tree, changed: Sequence[tuple[Path, Any]], kind: Format
+) -> Iterator[Fact]:
+    """Values of a type that the model does not have there, which a value of another type replaces.
+
+    Once merged, they are gone without a word.
+    """
+    if not changed:
+        return
+    # Slow to import, and few layers disagree.
+    from equipage.loading.model_classes import schema_of, types_at
+    from equipage.schemas.checking import TYPE_WORDS
+
+    schema = schema_of(kind)
+    for path, value in changed:
+        types = types_at(schema, path)
+        sort = _sort_of(value)
+        fits = sort in types if sort else types - {"array", "object", "null"}
+        if types and not fits:
+            expected = " or ".join(TYPE_WORDS.get(each, each) for each in sorted(types))
+            found, origin = Shown(value, as_found=True), below.provenance(path).origin
+            yield codes.WRONG_TYPE.at(path, origin=origin, expected=expected, found=found)
 
 
 def _move_to_place_of(merged: Tree, own: Tree) -> Tree:
@@ -149,19 +193,26 @@ def rename_keys(tree: Tree, kind: Format) -> tuple[Tree, list[Fact]]:
     """The tree with the names that keys have now, and a warning for each old one."""
     facts: list[Fact] = []
     for path, _ in [*walk(tree.value)]:
-        wanted = next(
-            (new for old, new in kind.renamed.items() if matches_path(_expression(old), path)), None
-        )
-        if wanted is None or not path:
+        old = next((each for each in kind.renamed if matches_path(_expression(each), path)), None)
+        # What is in a mapping that was renamed or removed is not there any more.
+        if old is None or not path or path[-1] not in mapping_or_empty(get(tree.value, path[:-1])):
             continue
+        wanted = kind.renamed[old]
         new = wanted if isinstance(wanted, Renamed) else Renamed(wanted)
-        origin, place = tree.provenance(path).origin, (*path[:-1], new.to)
+        origin = tree.provenance(path).origin
+        since = "" if new.since is None else f", since {new.since}"
+        if new.to is None:
+            remedy = Remedy(f"remove `{path[-1]}`", (Change(path, None, "key", origin=origin),))
+            says: dict[str, Any] = {"key": Shown(path[-1]), "since": since, "advice": new.help}
+            facts.append(codes.REMOVED_KEY.at(part="key", origin=origin, remedy=remedy, **says))
+            tree = remove(tree, path)
+            continue
+        place = (*path[:-1], new.to)
         values: dict[str, Any] = {"key": Shown(path[-1]), "name": new.to}
         if get(tree.value, place, HOLE) is not HOLE:
             facts.append(codes.RENAMED_TWICE.at(part="key", origin=origin, **values))
             continue
         remedy = Remedy(f"rename to `{new.to}`", (Change(path, new.to, "key", origin=origin),))
-        since = "" if new.since is None else f", since {new.since}"
         facts.append(
             codes.RENAMED_KEY.at(
                 part="key", origin=origin, remedy=remedy, since=since, advice=new.help, **values

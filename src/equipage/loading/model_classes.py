@@ -9,12 +9,14 @@ from __future__ import annotations
 
 import os
 import re
+import sys
 import typing
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from functools import cache
 from pathlib import PurePath
-from typing import Any
+from types import SimpleNamespace
+from typing import Annotated, Any
 
 import msgspec
 from msgspec import inspect as types
@@ -24,7 +26,8 @@ from equipage.core.diagnostics import Change, Fact, Remedy, Shown, UsageError
 from equipage.core.frozen import prepare
 from equipage.core.path import HOLE, ROOT, Path, get, walk
 from equipage.core.text import Guesses, nearest
-from equipage.loading.format import By, Format, Layer, Renamed
+from equipage.directives.composing import Files, Includes, Refs
+from equipage.loading.format import FILE, By, Format, Layer, Renamed
 from equipage.loading.model import Built, Shape, has_holes, is_pydantic, refusal
 from equipage.loading.type_words import title, type_info, words_of
 
@@ -83,12 +86,21 @@ def require_format(kind: Format) -> Format:
     _require_parts(kind)
     for layer in kind.layers:
         name = layer if isinstance(layer, str) else layer.name
-        if os.path.isabs(name) or ".." in name.split("/"):
+        is_empty = not name and layer != FILE
+        if is_empty or os.path.isabs(name) or ".." in name.split("/"):
             raise UsageError(f"layer `{name}` of format {kind.name}: name a file below the folder")
-    for pattern in kind.merge:
-        _require_path(pattern, split_pattern(pattern), kind)
+    for pattern, word in kind.merge.items():
+        steps = split_pattern(pattern)
+        _require_path(pattern, steps, kind)
+        if isinstance(word, By):
+            _require_path(f"{pattern}[*].{word.key}", [*steps, "*", word.key], kind)
+        types = types_at(schema_of(kind), steps)
+        if types and "array" not in types and (word == "append" or isinstance(word, By)):
+            raise UsageError(f"`merge` of format {kind.name}: `{pattern}` is not a list")
     for pattern, new in kind.renamed.items():
-        to = new if isinstance(new, str) else new.to
+        to = new.to if isinstance(new, Renamed) else new
+        if to is None:
+            continue
         *above, old = split_pattern(pattern)
         if to == old:
             raise UsageError(f"format {kind.name} renames `{pattern}` to itself")
@@ -110,14 +122,19 @@ def _require_parts(kind: Format) -> None:
         ("layers", kind.layers, lambda each: isinstance(each, str | Layer), "a name or a `Layer`"),
         ("rules", kind.rules, callable, "a function"),
         ("checks", kind.checks, callable, "a function"),
-        ("stages", kind.stages, callable, "a stage"),
+        ("stages", kind.stages, _is_stage, "a stage"),
         ("paths", kind.paths, lambda each: isinstance(each, str), "a glob"),
     )
     words = "`append`, `replace`, `remove` or `by(…)`"
     levels = "`error`, `warning`, `note` or None"
     mappings: Iterable[tuple[str, Any, Callable[[Any], bool], str]] = (
         ("merge", kind.merge, _is_merge_word, words),
-        ("renamed", kind.renamed, lambda each: isinstance(each, str | Renamed), "a new name"),
+        (
+            "renamed",
+            kind.renamed,
+            lambda each: isinstance(each, str | Renamed | None),
+            "a new name",
+        ),
         ("strictness", kind.strictness, _is_severity, levels),
     )
     for name, given, fits, wanted in lists:
@@ -128,6 +145,43 @@ def _require_parts(kind: Format) -> None:
         for key, each in given.items():
             if not isinstance(key, str) or not fits(each):
                 raise UsageError(f"`{name}` of format {kind.name}: {each!r} is not {wanted}")
+    changed = {each.name for each in (*_CHANGEABLE_CODES, *kind.codes)}
+    for key in kind.strictness:
+        syntax, _, code = key.rpartition(":")
+        if code not in changed or syntax not in ("", *kind.reading.syntaxes.values()):
+            guess = nearest(code, changed)
+            hint = f"; did you mean `{guess}`?" if guess not in (None, code) else ""
+            raise UsageError(f"format {kind.name} cannot change the severity of `{key}`{hint}")
+
+
+#: What is odd about a text that has a value all the same, and what `shape` is about.
+_CHANGEABLE_CODES = (
+    codes.ENV_MISSING,
+    codes.ENV_NAMELESS,
+    codes.ENV_AMBIGUOUS_COLON,
+    codes.ENV_CHANGES_STRUCTURE,
+    codes.TOML_TOO_NEW,
+    codes.INVISIBLE_CHARACTER,
+    codes.DUPLICATE_KEY,
+    codes.EXTRA_DOCUMENT,
+    codes.UNKNOWN_TAG,
+    codes.MERGE_KEY,
+    codes.NON_STRING_KEY,
+    codes.NOT_FINITE,
+    codes.AMBIGUOUS_NUMBER,
+    codes.DOCUMENT_EMPTY,
+    codes.UNKNOWN_FIELD,
+)
+
+
+def _is_stage(given: Any) -> bool:
+    """Whether something can be called with a tree and a session; the parts of ours fit, too."""
+    if isinstance(given, Includes | Files | Refs):
+        try:
+            msgspec.convert(msgspec.structs.asdict(given), type(given))
+        except msgspec.ValidationError:
+            return False
+    return callable(given) and not isinstance(given, type)
 
 
 def _is_severity(given: Any) -> bool:
@@ -148,7 +202,7 @@ def _require_path(pattern: str, steps: list[str], kind: Format) -> None:
     if known is None or last in (*known, "*", "**"):
         return
     guess = nearest(last, known)
-    hint = f"; did you mean `{'.'.join((*above, guess))}`?" if guess else ""
+    hint = f"; did you mean `{pattern.removesuffix(last)}{guess}`?" if guess else ""
     raise UsageError(f"format {kind.name} has no value at `{pattern}`{hint}")
 
 
@@ -158,7 +212,10 @@ def schema_of(kind: Format) -> Mapping[str, Any]:
         return kind.model
     if is_pydantic(kind.model):
         return pydantic_schema(kind.model)
-    schema, definitions = msgspec.json.schema_components([prepare(kind.model)])
+    # Of classes that msgspec does not know, only paths can be in a model.
+    schema, definitions = msgspec.json.schema_components(
+        [prepare(kind.model)], schema_hook=lambda _path: {"type": "string"}
+    )
     return {**schema[0], "$defs": definitions, "components": definitions}
 
 
@@ -176,7 +233,9 @@ def require_model(model: Any) -> None:
                 rebuild()
             _adapter(model).rebuild(raise_errors=True)
         except Exception as error:
-            raise UsageError(f"`{name}` cannot be a model: {_first_line(error)}") from None
+            raise _no_model(name, _unknown_annotation(model), _first_line(error)) from None
+        if (problem := _unread_by_pydantic(model)) is not None:
+            raise _no_model(name, *problem)
         return
     if not _has_fields(model):
         raise UsageError(
@@ -185,9 +244,12 @@ def require_model(model: Any) -> None:
         )
     problem = _problem_of(model, (), set()) or _unread_part(model, set())
     if problem is not None:
-        where, why = problem
-        field = f": field `{'.'.join(where)}`" if where else ""
-        raise UsageError(f"`{name}` cannot be a model{field}: {why}")
+        raise _no_model(name, *problem)
+
+
+def _no_model(name: str, where: Iterable[str], why: str) -> UsageError:
+    field = ".".join(where)
+    return UsageError(f"`{name}` cannot be a model{f': field `{field}`' if field else ''}: {why}")
 
 
 def _require_schema(schema: Mapping[str, Any]) -> None:
@@ -213,7 +275,8 @@ def _problem_of(
     try:
         custom = next(_custom_types(type_info(model), set()), None)
     except Exception as error:
-        own = where, _first_line(error)
+        unknown = _unknown_annotation(typing.get_origin(model) or model)
+        own = (*where, *unknown), _first_line(error)
     else:
         if custom is None:
             return None
@@ -235,12 +298,27 @@ def _problem_of(
     return own
 
 
+def _unknown_annotation(cls: Any) -> tuple[str, ...]:
+    """The first field whose annotation means nothing; none if all of them have a meaning."""
+    for owner in getattr(cls, "__mro__", ()):
+        names = vars(sys.modules[owner.__module__])
+        for field, hint in vars(owner).get("__annotations__", {}).items():
+            try:
+                typing.get_type_hints(SimpleNamespace(__annotations__={field: hint}), names)
+            except Exception:
+                return (field,)
+    return ()
+
+
 def _unread_part(model: Any, seen: set[Any]) -> tuple[tuple[str, ...], str] | None:
     """The first field that says more than msgspec reads, and what it says."""
     cls = typing.get_origin(model) or model
     if cls in seen:
         return None
     seen.add(cls)
+    made_in = getattr(getattr(cls.__init__, "__code__", None), "co_filename", "<")
+    if not made_in.startswith("<"):
+        return (), "its `__init__` is not called: write `__post_init__` in its place"
     if hasattr(cls, "__dataclass_fields__"):
         import dataclasses  # slow to import, and who has such a class has done it
 
@@ -259,6 +337,15 @@ def _unread_part(model: Any, seen: set[Any]) -> tuple[tuple[str, ...], str] | No
             inner = _unread_part(part, seen) if _has_fields(part) else None
             if inner is not None:
                 return (name, *inner[0]), inner[1]
+    return None
+
+
+def _unread_by_pydantic(model: Any) -> tuple[tuple[str, ...], str] | None:
+    """The first field of a model with a constraint that pydantic does not read, and which."""
+    for name, field in getattr(model, "__pydantic_fields__", {}).items():
+        for part in _parts_of(Annotated[field.annotation, *field.metadata, None]):
+            if isinstance(part, msgspec.Meta):
+                return (name,), f"`{part!r}` is not read by pydantic: write `pydantic.Field(…)`"
     return None
 
 
@@ -325,6 +412,17 @@ def schemas_at(schema: Mapping[str, Any], path: Iterable[str | int]) -> list[Any
     for step in path:
         found = [inner for each in found for inner in _step(schema, each, str(step))]
     return list(_branches(schema, found))
+
+
+def types_at(schema: Mapping[str, Any], path: Iterable[str | int]) -> set[str]:
+    """The types that a schema allows at a path; none if it allows any."""
+    types: set[str] = set()
+    for each in schemas_at(schema, path):
+        given = each.get("type", "string" if each.keys() & {"enum", "const"} else None)
+        if given is None:
+            return set()
+        types |= {given} if isinstance(given, str) else set(given)
+    return types
 
 
 def split_pattern(pattern: str) -> list[str]:

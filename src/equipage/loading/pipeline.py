@@ -310,8 +310,11 @@ def _load_source(source: Source, session: Session) -> Outcome:
         start, kind = Span(source, 0, 0), session.kind
         # `equipage new` writes examples of kinds that have one.
         name = None if kind.presentation.example is None else kind.name
-        session.add([codes.DOCUMENT_EMPTY.at(span=start, kind=name, what=what)])
-        return build_outcome(session, source)
+        empty = kind.adjust_severity(codes.DOCUMENT_EMPTY.at(span=start, kind=name, what=what))
+        session.add([] if empty is None else [empty])
+        if empty is not None and _is_error(empty):
+            return build_outcome(session, source)
+        document.value = {}
     tree = Tree.from_document(document)
     holes = (*document.failed_paths(), *_refused_numbers(document, session.facts))
     return check_tree(punch_holes(tree, holes) if holes else tree, session, source)

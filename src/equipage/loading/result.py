@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 import msgspec
 
 from equipage.core.diagnostics import Diagnostic, UsageError
-from equipage.core.frozen import freeze_plain, names_of_fields, omit_defaults, plain_data
+from equipage.core.frozen import freeze_plain, omit_defaults, plain_data
 from equipage.core.path import ROOT, Path, PathSyntaxError, format_path, get, parse_path
 from equipage.core.source import Source, Span
 from equipage.core.text import nearest, visible
@@ -137,7 +137,7 @@ class Loaded(Generic[C]):
 
     def __init__(self, outcome: Outcome) -> None:
         """`outcome` is that of a load without errors."""
-        takes_variables = outcome.kind.reading.variables
+        takes_variables = bool(outcome.kind.reading.variables)
         self._fill(
             config=outcome.config,
             kind=outcome.kind.name,
@@ -496,10 +496,12 @@ def children_of(value: Any) -> dict[str | int, Any]:
     if isinstance(value, dict):
         return value
     if hasattr(value, "__pydantic_fields__"):
-        fields = type(value).__pydantic_fields__.items()
-        return {field.alias or name: getattr(value, name) for name, field in fields}
-    if names := names_of_fields(value):
-        return {name: getattr(value, name) for name in names if hasattr(value, name)}
+        known = type(value).__pydantic_fields__.items()
+        return {field.alias or name: getattr(value, name) for name, field in known}
+    fields = [each.name for each in getattr(value, "__attrs_attrs__", ())]
+    fields = fields or [*getattr(value, "__dataclass_fields__", ())]
+    if fields:
+        return {name: getattr(value, name) for name in fields if hasattr(value, name)}
     return dict(enumerate(value)) if isinstance(value, list | tuple) else {}
 
 

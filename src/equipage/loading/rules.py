@@ -63,7 +63,7 @@ def facts_of_rules(config: Any, rules: Iterable[Rule[Any]]) -> Iterator[Fact]:
             if odd is None:
                 yield _fact(each)
         if failure is not None:
-            yield _failure(name, failure)
+            yield codes.RULE_FAILED.at(rule=name, problem=failure)
 
 
 def _place_in(rule: Rule[Any], error: BaseException) -> str:
@@ -133,7 +133,3 @@ def _fact(given: Problem | str) -> Fact:
 
 def _path_of(given: str | Path) -> Path:
     return parse_path(given) if isinstance(given, str) else tuple(given)
-
-
-def _failure(rule: str, problem: str) -> Fact:
-    return codes.RULE_FAILED.at(rule=rule, problem=problem)

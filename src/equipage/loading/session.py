@@ -41,7 +41,7 @@ from equipage.loading.model import Shape, build
 from equipage.syntax import SyntaxProblem
 from equipage.syntax.document import Document, Syntax, load_value, parse
 from equipage.syntax.json import blank_comments
-from equipage.syntax.variables import Substituted
+from equipage.syntax.variables import USUAL_MARK, Substituted
 
 #: Every code that a comment in a file of a format may name.
 KnownCodes = Callable[[Format], Mapping[str, Code]]
@@ -121,7 +121,7 @@ def _describe_option_problems(given: Mapping[str, object], kind: Format) -> str:
     )
 
 
-def request_of(
+def new_request(
     env: Mapping[str, str] | None,
     options: Mapping[str, Any],
     *,
@@ -210,13 +210,13 @@ class Run:
             found = self._caches[cls] = cls(*arguments)
         return found
 
-    def adopt(self, other: Run) -> None:
+    def inherit(self, other: Run) -> None:
         """Know what another run found out about folders, as if this one had looked at them."""
         self._caches = other._caches
         record, known = self.files.record, other.files.record
         if record is not None and known is not None:
             record.paths, record.folders = known.paths, known.folders
-            record.real_folders = known.real_folders
+            record.ways = known.ways
 
     def prepare(self, kind: Format, request: Request) -> tuple[Any, Limits, list[Fact]]:
         """The options and limits of a kind and the facts about them. Raises `UsageError`."""
@@ -300,13 +300,7 @@ class Session:
         self._is_cut = document is not None and document.is_cut
         return document
 
-    def parse(
-        self,
-        source: Source,
-        format: Syntax | None = None,  # noqa: A002
-        *,
-        keep: bool = True,
-    ) -> Parsed:
+    def parse(self, source: Source, syntax: Syntax | None = None, *, keep: bool = True) -> Parsed:
         """The document of a source with the kind's own strictness; facts come with the first call.
 
         Without `keep`, other loads of the run parse it again: right for what few others read.
@@ -315,7 +309,7 @@ class Session:
         known = self._parsed.get(id(source))
         if known is not None:
             return known[0], []
-        wanted = format or syntax_of(self.kind, source.name)
+        wanted = syntax or syntax_of(self.kind, source.name)
         # By kind as well: strictness, merge keys and variables differ between kinds.
         key = (id(source), wanted, self.kind.name)
         parsed = self.run.documents.get(key)
@@ -348,6 +342,7 @@ class Session:
             merge=reading.merge_keys,
             comments=comments,
             refused=self._refused,
+            mark=reading.variables if isinstance(reading.variables, str) else USUAL_MARK,
         )
         return document, self.apply_severities(facts, wanted)
 
@@ -357,9 +352,9 @@ class Session:
             self._remember(document.source, (document, facts or []))
         return document
 
-    def apply_severities(self, facts: list[Fact], format: Syntax) -> list[Fact]:  # noqa: A002
+    def apply_severities(self, facts: list[Fact], syntax: Syntax) -> list[Fact]:
         """Facts about a text with the severities of the kind."""
-        judged = (self.kind.adjust_severity(each, format) for each in facts)
+        judged = (self.kind.adjust_severity(each, syntax) for each in facts)
         return [each for each in judged if each is not None]
 
     def refer(

@@ -121,10 +121,27 @@ class Origins(msgspec.Struct, eq=False, gc=False):
             node = node.below.get(step) if node is not None else None
         return node
 
+    def origin(self, path: Path) -> Origin:
+        """Where the value at `path` was written."""
+        return self._entry(path)[1]
+
     def subtrie(self, path: Path) -> Origins:
         """The trie of the value at `path` alone, without what brought the values above it."""
-        node, origin = self.node(path), self.provenance(path).origin
+        node, origin = self._entry(path)
         return node.replace(here=origin) if node is not None else Origins(origin)
+
+    def _entry(self, path: Path) -> tuple[Origins | None, Origin]:
+        """The entry for `path`, if there is one, and where the value there was written."""
+        assert self.here is not None
+        node, origin, depth = self, self.here, 0
+        for number, step in enumerate(path, 1):
+            inner = node.below.get(step)
+            if inner is None:
+                return None, origin.child(path[depth:])
+            if inner.here is not None:
+                origin, depth = inner.here, number
+            node = inner
+        return node, origin.child(path[depth:])
 
     def put(self, path: Path, node: Origins) -> Origins:
         """This trie with `node` at `path`; what was known below is dropped."""
@@ -330,7 +347,7 @@ def _merge(base: Tree, over: Tree, strategy: Choice, path: Path, above: int) -> 
     if how == "replace" or not both_maps or len(path) >= MAX_MERGE_DEPTH:
         # Replaced as a whole: the base is remembered as a place that lost, for `explain`.
         known = over.origins
-        replaced = (*base.origins.replaced, base.provenance(ROOT).origin, *known.replaced)
+        replaced = (*base.origins.replaced, base.origins.origin(ROOT), *known.replaced)
         origins = known.replace(replaced=replaced, skip=above + known.skip)
         return Tree(over.value, origins, base.moves)
     value = dict(base.value)
@@ -347,7 +364,7 @@ def _merge(base: Tree, over: Tree, strategy: Choice, path: Path, above: int) -> 
             child = Tree(child.value, child.origins.replace(skip=inner + child.origins.skip))
         value[key], below[key] = child.value, child.origins
     # The mapping keeps the place of its base; that of `over` becomes a related one.
-    merged = (*base.origins.merged, over.provenance(ROOT).origin, *over.origins.merged)
+    merged = (*base.origins.merged, over.origins.origin(ROOT), *over.origins.merged)
     return Tree(value, base.origins.replace(below=below, merged=merged), base.moves)
 
 
@@ -382,7 +399,7 @@ def _merge_entries(
         else:
             child = _merge(base.subtree((at,)), brought, strategy, (*path, at), inner)
         value[at], below[at] = child.value, child.origins
-    merged = (*base.origins.merged, over.provenance(ROOT).origin, *over.origins.merged)
+    merged = (*base.origins.merged, over.origins.origin(ROOT), *over.origins.merged)
     return Tree(value, base.origins.replace(below=below, merged=merged), base.moves)
 
 

@@ -20,7 +20,7 @@ from equipage.core.diagnostics import Diagnostic as Finding
 from equipage.core.diagnostics import Label
 from equipage.core.text import code_page_url
 from equipage.lsp import protocol
-from equipage.lsp.documents import Opened, Survey, Workspace, findings_by_file
+from equipage.lsp.documents import EditorWorkspace, Opened, Survey, findings_by_file
 from equipage.lsp.protocol import FILE_START, span_range
 
 #: How long it must be quiet before the workspace is surveyed, in seconds.
@@ -34,7 +34,7 @@ class Publisher:
 
     def __init__(
         self,
-        workspace: Workspace,
+        workspace: EditorWorkspace,
         *,
         notify: Callable[[str, dict[str, Any]], None],
         answer: Callable[[int | str, Any], None],
@@ -50,7 +50,7 @@ class Publisher:
         self._refresh, self._surveyed = refresh, surveyed
         self._site = site  #: where pages of codes are published
         self._pulls = pulls  #: whether the client asks for findings
-        self._whole = whole  #: whether files that are not open are checked, too
+        self._whole = whole  #: whether findings in files that are not open are shown, too
         self._dirty: dict[str, None] = {}  #: open texts to be checked
         self._found: dict[str, tuple[int, tuple[Finding, ...]]] = {}  #: by address, with generation
         self._known: dict[str, tuple[Finding, ...]] = {}  #: of the last survey, by real path
@@ -85,7 +85,7 @@ class Publisher:
         self._stop_survey.set()
 
     def set_whole_workspace(self, *, whole: bool) -> None:
-        """Whether files that are not open are checked from now on."""
+        """Whether findings in files that are not open are shown from now on."""
         self._whole = whole
         self.survey_soon()
 
@@ -128,8 +128,6 @@ class Publisher:
         self._survey_due = None
         self._stop_survey = threading.Event()
         survey, stop = self.workspace.snapshot(), self._stop_survey
-        if not self._whole:
-            survey.workspace = survey.workspace.copy_without_files()
 
         def run() -> None:
             try:
@@ -151,7 +149,9 @@ class Publisher:
             self._survey_due = self._survey_due or time.monotonic()
             return
         self._found.clear()  # the survey may find more in open texts than their own check
-        self._known = findings_by_file(survey.report, survey.workspace.system)
+        found = findings_by_file(survey.report, survey.workspace.system)
+        is_shown = self.workspace.opened_at
+        self._known = {path: found[path] for path in found if self._whole or is_shown(path)}
         self._answer_held()
         if self._pulls:
             self._refresh()
@@ -245,14 +245,14 @@ _FADED_CODES = frozenset({codes.UNUSED_IGNORE.name, codes.IGNORED_FIELD.name})
 
 
 def protocol_diagnostics(
-    findings: Iterable[Finding], workspace: Workspace, site: str | None = None
+    findings: Iterable[Finding], workspace: EditorWorkspace, site: str | None = None
 ) -> list[protocol.Diagnostic]:
     """Findings of one file. `site` is where the pages of codes are published."""
     return [_protocol_diagnostic(each, workspace, site) for each in findings]
 
 
 def _protocol_diagnostic(
-    each: Finding, workspace: Workspace, site: str | None
+    each: Finding, workspace: EditorWorkspace, site: str | None
 ) -> protocol.Diagnostic:
     place = FILE_START if each.span is None else span_range(each.span, workspace.encoding)
     lines = [each.message, *([f"help: {each.help}"] if each.help else [])]
@@ -280,7 +280,7 @@ def _is_in_a_file(label: Label) -> bool:
     return label.span is not None and label.span.source.filename is not None
 
 
-def _label_location(label: Label, workspace: Workspace) -> protocol.Location:
+def _label_location(label: Label, workspace: EditorWorkspace) -> protocol.Location:
     assert label.span is not None
     assert label.span.source.filename is not None
     uri = workspace.uri(label.span.source.filename)

@@ -9,9 +9,10 @@ The first of these that says something counts:
 
 What belongs to a tool and is not read (see `clients.tables.unread`) is recognised, too: by its path
 before the content is looked at, or by its content. Below a skill, only the skill itself is of a
-kind: the other files are its material. One sign of content is a guess. A guess never gives errors,
-and is overruled by another load that reads the file. Only light predicates are used, so that
-looking at a file imports no kind but its own.
+kind: the other files are its material. One sign of a header is a guess, which gives no errors. One
+sign of other content is a note below a folder, and enough for a file that a person names. What a
+header or a part says yields to another load that reads the file. Only light predicates are used, so
+that looking at a file imports no kind but its own.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from __future__ import annotations
 import codecs
 import os
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from functools import cache
 from typing import Any, Literal, Protocol, TypeVar
 
@@ -196,36 +197,15 @@ def _sort_in_other_letters(path: str) -> str | None:
     return None if place is None else f"{place[0]} file in other letters"
 
 
-_Rows = tuple[Recognition, ...]
-
-
-def _cached_by_rows(make: Callable[[_Rows], T]) -> Callable[[], T]:
-    """Cache what `make` computes from the rows of the registry.
-
-    The rows are compared by identity: this is asked for every file and folder of a walk, and
-    comparing all rows would take longer than most answers.
-    """
-    made: tuple[_Rows, T] | None = None
-
-    def value_for_rows() -> T:
-        nonlocal made
-        known = made
-        if known is None or known[0] is not registry.BUILT_IN:
-            known = made = registry.BUILT_IN, make(registry.BUILT_IN)
-        return known[1]
-
-    return value_for_rows
-
-
-@_cached_by_rows
-def _all_places(_rows: _Rows) -> tuple[PlaceIndex, ...]:
+@cache
+def _all_places() -> tuple[PlaceIndex, ...]:
     from equipage.clients.tables.unread import unread_places  # only a walk asks for all
 
     return _built_in_places(), _tool_places(), unread_places()
 
 
-@_cached_by_rows
-def _names_for_any_folder(_rows: _Rows) -> tuple[frozenset[str], tuple[str, ...]]:
+@cache
+def _names_for_any_folder() -> tuple[frozenset[str], tuple[str, ...]]:
     """The names that identify a file in any folder, and the ends of such names in lower case."""
     places = _all_places()
     ends = {end.lower() for each in places for end in each.ends_anywhere}
@@ -271,22 +251,14 @@ _CASE_INSENSITIVE_ENDS = (".tool.yaml", ".tool.yml")
 _SKILL_KINDS = frozenset({"skill", "codex-skill-metadata"})
 
 
-def kind_of_tool_path(path: str) -> str | None:
-    """The kind of a file of another agent tool by its absolute path with `/` alone."""
-    place = _tool_places().find(path)
-    return None if place is None else place[0]
-
-
-def _places(rows: _Rows) -> PlaceIndex:
-    return PlaceIndex((each.kind, each.paths) for each in rows)
-
-
-_built_in_places = _cached_by_rows(_places)
+@cache
+def _built_in_places() -> PlaceIndex:
+    return PlaceIndex((each.kind, each.paths) for each in registry.BUILT_IN)
 
 
 @cache
 def _tool_places() -> PlaceIndex:
-    return _places(conventions())
+    return PlaceIndex((each.kind, each.paths) for each in conventions())
 
 
 #: Names as they are written, and the ends of others in lower case.
@@ -322,14 +294,14 @@ def _is_place_folder(folder: str, silent: IrrelevantFolders) -> bool:
     return any(each.has_rules_for(folder) for each in _all_places())
 
 
-@_cached_by_rows
-def _required_steps(_rows: _Rows) -> frozenset[str | None]:
+@cache
+def _required_steps() -> frozenset[str | None]:
     """The steps of which a folder must have one to be a place; None among them if any will do."""
     return frozenset(word for each in _all_places() for word in each.required_steps)
 
 
-@_cached_by_rows
-def _names_with_place(_rows: _Rows) -> tuple[list[GlobRule], _Names]:
+@cache
+def _names_with_place() -> tuple[list[GlobRule], _Names]:
     """The globs that take any name in their folders, and the names that count in others."""
     places = _all_places()
     names = frozenset(name for each in places for name in each.names)
@@ -497,16 +469,16 @@ def _has_sign(keys: tuple[str, ...], data: bytes, syntax: Syntax) -> bool:
     )
 
 
-@_cached_by_rows
-def _rows_with_signs(rows: _Rows) -> _Rows:
+@cache
+def _rows_with_signs() -> tuple[Recognition, ...]:
     """The rows of files that are known by what they hold; those that are not read come last."""
     from equipage.project.registry import UNREAD_BY_CONTENT  # not for a file that its path names
 
-    return tuple(each for each in (*rows, *UNREAD_BY_CONTENT) if each.by_content)
+    return tuple(each for each in (*registry.BUILT_IN, *UNREAD_BY_CONTENT) if each.by_content)
 
 
-@_cached_by_rows
-def _sign_keys(_rows: _Rows) -> tuple[str, ...]:
+@cache
+def _sign_keys() -> tuple[str, ...]:
     """Every key that a file needs one of to be recognised by its content."""
     return tuple(dict.fromkeys(key for each in _rows_with_signs() for key in each.keys))
 

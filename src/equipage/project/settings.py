@@ -33,7 +33,7 @@ import msgspec
 from equipage.core import codes as core_codes
 from equipage.core.diagnostics import Diagnostic, Fact, LoadError, Part, Severity, Shown
 from equipage.core.path import ROOT, Path, get, mapping_or_empty
-from equipage.files import is_below
+from equipage.files import System, is_below
 from equipage.files.sandbox import FileProblem
 from equipage.loading.format import Format, Reading
 from equipage.loading.model import Shape
@@ -242,7 +242,7 @@ class Project:
         return msgspec.structs.replace(request, roots=roots, defaults=own)
 
     def select_findings(
-        self, diagnostics: Iterable[Diagnostic], selection: Selection = SELECT_ALL
+        self, diagnostics: Iterable[Diagnostic], selection: Selection, system: System
     ) -> list[Diagnostic]:
         """The findings to report, with the severities this project gives them."""
         settings = self.settings
@@ -257,14 +257,14 @@ class Project:
             if each.code in settings.severity
             else each
             for each in diagnostics
-            if wanted.takes(each.code) and not self._is_ignored(each)
+            if wanted.takes(each.code) and not self._is_ignored(each, system)
         ]
 
-    def _is_ignored(self, each: Diagnostic) -> bool:
+    def _is_ignored(self, each: Diagnostic, system: System) -> bool:
         if not self._ignores or each.code == core_codes.INTERNAL_ERROR:
             return False
         path = each.span.source.filename if each.span is not None else None
-        relative = self._relative(path or os.path.abspath(each.name or ""))
+        relative = self._relative(path or system.absolute(each.name or ""))
         return any(each.code in codes and glob.fullmatch(relative) for glob, codes in self._ignores)
 
     def _relative(self, path: str) -> str:
@@ -346,7 +346,7 @@ def _load_project(root: str, file: str, run: Run) -> Project:
     return Project(root, settings, outcome.diagnostics, run.files.name_of(outcome.session.path))
 
 
-def load_settings(root: str, run: Run) -> Outcome | None:
+def load_project_settings(root: str, run: Run) -> Outcome | None:
     """The load of the settings of the project at `root`; None if it has none."""
     file = settings_file(run, root)
     return None if file is None else _load_settings(root, file, run)

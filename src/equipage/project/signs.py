@@ -1,8 +1,8 @@
 """What the content of a file says about its kind: the signs, without importing any kind.
 
 A content counts only if two signs agree, because words such as `server`, `tools` or `name` mean
-something else in most files that have them. One sign is a guess: enough for a note or a warning,
-never for an error.
+something else in most files that have them. One sign is enough for a note, and for a file that a
+person names.
 """
 
 from __future__ import annotations
@@ -261,15 +261,9 @@ def may_have_sign(keys: tuple[str, ...], data: bytes) -> bool:
         if hit == _ANYWHERE or _may_be_sign(keys, data, hit):
             return True
     # A text that does not parse is judged by what its lines begin with.
-    return (
-        seen
-        and may_have_broken_keys(data)
-        and bool(keys_of_broken_text(_decode_text(data), "yaml"))
-    )
-
-
-def _decode_text(data: bytes) -> str:
-    return data.decode("utf-8", "replace")
+    if not (seen and may_have_broken_keys(data)):
+        return False
+    return bool(keys_of_broken_text(data.decode("utf-8", "replace"), "yaml"))
 
 
 def _may_be_sign(keys: tuple[str, ...], data: bytes, hit: int) -> bool:

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice, pairwise
 
 from equipage.clients.launchers import launch_of
-from equipage.files import Entry, System, is_below
+from equipage.files import System, entries_of, is_below
 from equipage.files.walking import is_ignored
 
 #: Folders with what is installed or made, and not written by the authors of a project.
@@ -32,6 +32,12 @@ _INNER_WORD_BREAK = re.compile(r"[\s;&|()<>\"'`=,]+")
 #: What may be the path of a file, in a text of any language.
 PATH_IN_TEXT = re.compile(r"/?[\w.+@%-]+(?:/[\w.+@%-]+)*")
 MAX_PATH_LENGTH = 500
+#: Files with secrets, by their name; examples of such files have none.
+_PRIVATE_NAME = re.compile(
+    r"(?:\A|/)(?:\.env(?!\.(?:example|sample|template|dist)\Z)(?:\.[^/]*)?"
+    r"|[^/]*\.(?:pem|key|p12|pfx)"
+    r"|id_(?:rsa|dsa|ecdsa|ed25519)|\.netrc|\.npmrc)\Z"
+)
 
 
 def words_naming_files(commands: Iterable[list[str]]) -> Iterator[str]:
@@ -177,12 +183,9 @@ def may_be_path(word: str) -> bool:
     return ("." in word or "/" in word) and len(word) <= MAX_PATH_LENGTH and "\0" not in word
 
 
-def entries_of(folder: str, system: System) -> Sequence[Entry]:
-    """What is in a folder; nothing if it cannot be listed."""
-    try:
-        return system.entries(folder)
-    except (OSError, ValueError):  # a name that no folder can have is a ValueError
-        return []
+def is_private(path: str) -> bool:
+    """Whether a file holds secrets, by its name."""
+    return _PRIVATE_NAME.search(path.replace(os.sep, "/")) is not None
 
 
 def files_below(folder: str, system: System) -> Iterator[str]:
@@ -195,5 +198,5 @@ def files_below(folder: str, system: System) -> Iterator[str]:
                 continue
             if entry.is_dir(follow_symlinks=False):
                 waiting.append(f"{here}{entry.name}/")
-            elif entry.is_file(follow_symlinks=False):
+            elif entry.is_file(follow_symlinks=False) and not is_private(entry.name):
                 yield f"{here}{entry.name}"

@@ -1,10 +1,10 @@
 """The files that a configuration depends on without including them, each with its hash.
 
 The code of a tool is the script or the module with its package, every module that these import from
-the folder of the pack, and the program that is started. Of languages that are not parsed here, it
-is what a script names, and all code in the folders of these files. Modules from elsewhere are
-listed as uncovered. Commands of hooks and servers name files in their words. Nothing is run or
-imported.
+the folder of the pack, code that their texts name, and the program that is started. Of languages
+that are not parsed here, it is all that a script names, and all code in the folders of these files.
+Modules from elsewhere are listed as uncovered. Commands of hooks and servers name files in their
+words. Nothing is run or imported.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from equipage.clients.instructions import MAX_IMPORT_DEPTH, transitive_imports
 from equipage.core.diagnostics import EquipageError
 from equipage.core.path import Path
 from equipage.core.source import Source
-from equipage.files import System, is_below
+from equipage.files import System, entries_of, is_below
 from equipage.files.reading import Files
 from equipage.files.sandbox import FileProblem, PathPolicy
 from equipage.files.walking import is_ignored
@@ -35,9 +35,9 @@ from equipage.record.commands import (
     IGNORED_FOLDERS,
     MAX_PATH_LENGTH,
     PATH_IN_TEXT,
-    entries_of,
     files_below,
     folders_up,
+    is_private,
     may_be_path,
     programs_run_by_name,
     strip_project_prefix,
@@ -51,7 +51,7 @@ _POLICY = PathPolicy(absolute="refuse", parents="refuse")
 _NODE_LOCKS = ("package-lock.json", "npm-shrinkwrap.json", "yarn.lock", "pnpm-lock.yaml")
 #: The endings of code, which a script may load by a name that it makes up.
 _CODE_ENDINGS = re.compile(
-    r"\.(?:awk|[ckz]?sh|bash|fish|inc|[cm]?jsx?|lua|mk|node|phar|php|phtml|p[lm]|ps1|pyc?|r|rb|sed|so|tcl"
+    r"\.(?:awk|[ckz]?sh|bash|fish|in[ci]|jar|[cm]?jsx?|lua|mk|node|phar|php|phtml|p[lm]|ps1|pyc?|r|rb|sed|so|tcl"
     r"|tsx?|wasm)\Z|\b(?:composer|deno|package)\.json\Z|\bpyproject\.toml\Z",
     re.IGNORECASE,
 )
@@ -70,12 +70,6 @@ _FILE_REFERENCE = re.compile(
 )
 #: A value that may be a path and nothing else.
 _PATH_ALONE = re.compile(r"[^\s{}<>|*?]+[./][^\s{}<>|*?]*")
-#: Files with secrets, by their name; examples of such files have none.
-_PRIVATE_NAME = re.compile(
-    r"(?:\A|/)(?:\.env(?!\.(?:example|sample|template|dist)\Z)(?:\.[^/]*)?"
-    r"|[^/]*\.(?:pem|key|p12|pfx)"
-    r"|id_(?:rsa|dsa|ecdsa|ed25519)|\.netrc|\.npmrc)\Z"
-)
 
 
 class CodeProblem(EquipageError):
@@ -88,6 +82,7 @@ class CodeFile(msgspec.Struct, frozen=True):
     name: str  #: from the folder of the pack
     path: str
     sha256: str
+    is_read: bool = True  #: whether a tool may read it where no folder of its own holds it
 
 
 class Program(msgspec.Struct, frozen=True):
@@ -190,13 +185,12 @@ def code_of(
         return Code(request=request)
     cover = _CodeCollector(known.real_path(folder), tuple(map(known.real_path, roots)), known)
     entry, program, source = _start_of(execution, cover)
-    # Python that starts no processes runs what it imports, and nothing else.
-    if kind != "python" or pack.caps.get("subprocess"):
-        written = (pack.caps.get("filesystem") or {}).get("write") or ()
-        places = product(cover.roots, written)
-        cover.written = [os.path.normpath(os.path.join(root, each)) for root, each in places]
-        words = [*execution.get("cmd", ()), *(execution.get("args") or ())]
-        cover.follow_names([*words, *(pack.env.get("set") or {}).values()])
+    cover.imports = kind == "python" and not pack.caps.get("subprocess")
+    written = (pack.caps.get("filesystem") or {}).get("write") or ()
+    places = product(cover.roots, written)
+    cover.written = [os.path.normpath(os.path.join(root, each)) for root, each in places]
+    words = [*execution.get("cmd", ()), *(execution.get("args") or ())]
+    cover.follow_names([*words, *(pack.env.get("set") or {}).values()])
     if program is None:
         return cover.code(entry, None, source)
     found = program_named(program, known.disk) if programs else Program(program, "", "")
@@ -259,6 +253,8 @@ class _CodeCollector:
         self.files: dict[str, CodeFile] = {}
         self.sources: dict[str, Source] = {}
         self.uncovered: set[str] = set()
+        #: whether it runs what it imports, and of the rest only what it names with its ending
+        self.imports = False
         self.written: list[str] = []  #: where the tool writes, which is data of it
         self.walked: set[str] = set()
 
@@ -275,8 +271,9 @@ class _CodeCollector:
             self._keep(source.filename, source.sha256)
         return source.filename
 
-    def _keep(self, path: str, sha256: str) -> None:
-        self.files[path] = CodeFile(path_from_folder(path, self.folder), path, sha256)
+    def _keep(self, path: str, sha256: str, *, is_read: bool = True) -> None:
+        is_read = is_read or (path in self.files and self.files[path].is_read)
+        self.files[path] = CodeFile(path_from_folder(path, self.folder), path, sha256, is_read)
         if len(self.files) > MAX_FILES:
             raise CodeProblem(
                 f"the code has more than {MAX_FILES} files: give the pack a folder of its own"
@@ -300,8 +297,11 @@ class _CodeCollector:
                 seen.add(here)
                 folder, data = os.path.dirname(here), self.known.disk.peek(here) or b""
                 names = PATH_IN_TEXT.findall(data.decode("utf-8", "replace"))
+                if self.imports:
+                    names = [each for each in names if _CODE_ENDINGS.search(each)]
+                elif _may_be_code(here):
+                    waiting += self._add_code_below(folder)
                 waiting += self._add_named(names, folder)
-                waiting += self._add_code_below(folder) if _may_be_code(here) else ()
 
     def _add_named(self, names: Iterable[str], folder: str) -> list[str]:
         """The files that texts may name, from a folder, that of the pack, or a root."""
@@ -309,11 +309,13 @@ class _CodeCollector:
         for name in dict.fromkeys(names):
             # As in `$HOME_OF_IT/x.sh`, `__DIR__ . '/x.php'` and `import a.b`.
             shapes = {name, name.lstrip("/"), name.partition("/")[2], name.replace(".", "/")}
-            for base, shape in product({folder, *self.roots}, shapes):
+            for base, shape in product({folder, *self.roots}, shapes - {""}):
                 start = shape.partition("/")[0]
                 # A look at the first part of the name spares most looks at files.
-                if start in self.known.names_in(base) or start in _ELSEWHERE:
-                    path = os.path.normpath(os.path.join(base, shape))
+                if start not in self.known.names_in(base) and start not in _ELSEWHERE:
+                    continue
+                path = os.path.normpath(os.path.join(base, shape))
+                if os.path.basename(path) in self.known.names_in(os.path.dirname(path)):
                     for ending in _IMPLIED_ENDINGS:
                         found += self._add_path(path + ending)
                     found += self._add_code_below(path) if path not in self.roots else ()
@@ -335,15 +337,17 @@ class _CodeCollector:
         """The real path of a file in a root, if it is code of the tool."""
         real = self.known.real_path(path)
         root = self.root_of(real)
-        is_written = any(is_below(real, each) for each in self.written)
-        is_data = is_written and not _CODE_ENDINGS.search(real)
+        is_code = _CODE_ENDINGS.search(real) is not None
+        is_data = not is_code and any(is_below(real, each) for each in self.written)
         # A jail does not let a link lead out.
         if root is None or is_data or is_private(real) or _is_left_out(real[len(root) :]):
             return []
         digest = self.known.disk.sha256(real) if self.known.disk.is_file(real) else None
         if digest is None:
             return []
-        self._keep(real, digest)
+        # A text names data, too: what is not code must be declared to be read.
+        is_hidden = f"{os.sep}." in real[len(root) :]
+        self._keep(real, digest, is_read=is_code and not is_hidden and not self.imports)
         return [real]
 
     def root_of(self, path: str) -> str | None:
@@ -485,11 +489,6 @@ def path_from_folder(path: str, folder: str) -> str:
     top = f"{folder}{os.sep}"
     inner = path[len(top) :] if path.startswith(top) else os.path.relpath(path, folder)
     return inner.replace(os.sep, "/")
-
-
-def is_private(path: str) -> bool:
-    """Whether a file holds secrets, by its name."""
-    return _PRIVATE_NAME.search(path.replace(os.sep, "/")) is not None
 
 
 class Lookups:

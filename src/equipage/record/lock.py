@@ -40,15 +40,14 @@ from equipage.loading.pipeline import Outcome
 from equipage.loading.project_root import SHARED_FILE
 from equipage.loading.result import CANONICAL_VERSION, canonical_json
 from equipage.loading.session import Request, Run
-from equipage.project.settings import load_settings, projects_of
-from equipage.record.commands import files_beside_launchers, files_read_by
+from equipage.project.settings import load_project_settings, projects_of
+from equipage.record.commands import files_beside_launchers, files_read_by, is_private
 from equipage.record.dependencies import (
     CodeCache,
     CodeProblem,
     Lookups,
     NamedFiles,
     code_of,
-    is_private,
     path_from_folder,
     program_named,
 )
@@ -155,12 +154,12 @@ class LockedFile(msgspec.Struct, frozen=True):
     files: tuple[tuple[str, str], ...]
     problems: tuple[str, ...] = ()  #: what could not be covered
     real: Hashable = None  #: the file itself, whatever links led to it
-    guessed: bool = False  #: whether another load that reads the file knows better what it is
+    yields: bool = False  #: whether another load that reads the file knows better what it is
     link: str | None = None  #: where it was found, if links led from there to the file
 
     def __reduce__(self) -> tuple[Any, ...]:
         packed = msgspec.msgpack.encode((self.file, self.item, self.files))
-        return _unpack_locked_file, (packed, self.problems, self.real, self.guessed, self.link)
+        return _unpack_locked_file, (packed, self.problems, self.real, self.yields, self.link)
 
 
 _decode_packed = msgspec.msgpack.Decoder(tuple[str, Item, tuple[tuple[str, str], ...]]).decode
@@ -183,12 +182,12 @@ def lock_load(found: FileLoad, root: str, run: Run) -> LockedFile | None:
         code = None if found.problem is None else found.problem.code
         if code in LINKS:
             # Of a link that leads out, a lock has the name: what is there belongs to one machine.
-            name = _name_where_found(found.path, root)
+            name = _name_where_found(found.path, root, run)
             return LockedFile(
                 name, Item(UNREAD, _DIGEST_ELSEWHERE, what=LINKS[code]), (), real=name
             )
         if code in (codes.INTERNAL_ERROR, codes.CHECK_ENDED):
-            return _lock_unloaded(found.path, root)
+            return _lock_unloaded(found.path, root, run)
         return None if found.unread is None else _lock_unread(found.path, found.unread, root, run)
     shown = outcome.kind.presentation.ignored
     # What its tool ignores, such as notes beside agents, does nothing.
@@ -196,21 +195,21 @@ def lock_load(found: FileLoad, root: str, run: Run) -> LockedFile | None:
         return None
     real = identity_of(found, outcome)
     locked = lock_outcome(outcome, found.path, root, run)
-    link = _name_where_found(found.path, root)
+    link = _name_where_found(found.path, root, run)
     return msgspec.structs.replace(
-        locked, real=real, guessed=found.guessed, link=None if link == locked.file else link
+        locked, real=real, yields=found.yields, link=None if link == locked.file else link
     )
 
 
-def _lock_unloaded(path: str, root: str) -> LockedFile:
+def _lock_unloaded(path: str, root: str, run: Run) -> LockedFile:
     """The entry of a file whose load did not finish: only its existence is recorded."""
-    name = _name_where_found(path, root)
+    name = _name_where_found(path, root, run)
     return LockedFile(name, Item(UNREAD, what="file that cannot be loaded"), (), real=name)
 
 
-def _name_where_found(path: str, root: str) -> str:
+def _name_where_found(path: str, root: str, run: Run) -> str:
     """Where a walk found a file, from the root, with no link in the project followed."""
-    path = os.path.abspath(path)
+    path = run.files.system.absolute(path)
     if not is_below(path, root):  # the project itself was named by a link
         start = next((each for each in parents_of(path) if real_path(each) == root), None)
         path = real_path(path) if start is None else os.path.join(root, path[len(start) + 1 :])
@@ -262,9 +261,9 @@ def build_lock(
                     LockedFile(each.link, Item(UNREAD, leads, what=f"link to {each.file}"), ())
                 )
         elif each is not None:  # the process that loaded it died
-            found[each.path] = _lock_unloaded(each.path, root)
+            found[each.path] = _lock_unloaded(each.path, root, run)
     read = {source for each in found.values() for source in each.item.sources}
-    kept = [each for each in found.values() if not (each.guessed and each.file in read)]
+    kept = [each for each in found.values() if not (each.yields and each.file in read)]
     kept += links
     if programs:
         kept = list(_add_programs(kept, run.files.system))
@@ -331,13 +330,13 @@ def _lock_unread(file: str, sort: str, root: str, run: Run) -> LockedFile | None
             reach = dict(_lock_reaches([codex_rules.reach_of_rules(rules, name)]))
             meaning = codex_rules.digest_of_rules(rules)
             item = Item(codex_rules.KIND, meaning, what=sort, reach=reach)
-    return LockedFile(name, item, ((name, digest),), real=real, guessed=True)
+    return LockedFile(name, item, ((name, digest),), real=real, yields=True)
 
 
 def _lock_settings(run: Run, root: str) -> Iterator[LockedFile]:
     """The settings that decide which files are read, and what is forbidden."""
     for project in projects_of(run):
-        outcome = load_settings(project.root, run)
+        outcome = load_project_settings(project.root, run)
         file = "" if outcome is None else outcome.session.path
         if outcome is None or not run.files.system.is_inside(file, root):
             continue
@@ -452,7 +451,7 @@ def _digest_as_read(reading: Reading) -> str | None:
     """The digest of what a client makes of a file with errors; None if that is not known."""
     if reading.unknown:
         return None
-    text = msgspec.json.encode(reading.remainder, order="deterministic", enc_hook=str)
+    text = msgspec.json.encode(reading.counted_value, order="deterministic", enc_hook=str)
     return hashlib.sha256(text).hexdigest()
 
 

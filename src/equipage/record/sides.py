@@ -34,7 +34,7 @@ from equipage.effect.reach import Difference, differences, reach_of_part
 from equipage.files import System, is_below
 from equipage.loading.pipeline import Outcome
 from equipage.loading.session import Run
-from equipage.project.settings import load_settings, projects_of
+from equipage.project.settings import load_project_settings, projects_of
 from equipage.record.diff import canonical_text
 from equipage.workspace import Workspace
 from equipage.workspace.find import File
@@ -87,11 +87,11 @@ def loads_of(workspace: Workspace) -> Loads:
     """What is in a workspace of one path, and the settings of the projects there."""
     (path,), run, system = workspace.paths, workspace.run, workspace.system
     is_folder = system.is_folder(path)
-    found = list(workspace.loads(every_path=True))
+    found = workspace.loads(every_path=True)
     loads = _sort_loads(found, path if is_folder else None, system)
     if is_folder and workspace.kind is None:
         for project in projects_of(run) if not run.request.isolated else ():
-            outcome = load_settings(project.root, run)
+            outcome = load_project_settings(project.root, run)
             if outcome is not None:
                 loads.outcomes[_name(outcome.session.path, path)] = outcome
         _add_parts(loads, path, run)

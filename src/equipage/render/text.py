@@ -307,8 +307,10 @@ def _text_diff_lines(before: str, after: str, style: Style) -> Iterator[str]:
     """The lines in which two texts differ, with one line around them."""
     from difflib import unified_diff
 
-    before, after = _mask_secrets(before), _mask_secrets(after)
-    found = unified_diff(split_lines(before), split_lines(after), lineterm="", n=1)
+    old, new = (split_lines(_mask_secrets(each)) for each in (before, after))
+    if old[-1] == new[-1] == "":  # behind the last line, both texts end
+        old, new = old[:-1], new[:-1]
+    found = unified_diff(old, new, lineterm="", n=1)
     for line in list(found)[2:]:  # after the names of the files
         if not line.startswith("@@"):
             yield from _mark_lines(line[0], [line[1:]], style)

@@ -1,4 +1,4 @@
-"""TOML 1.1 parsed by rtoml, or by the standard library where rtoml is missing.
+"""TOML 1.1 parsed by rtoml.
 
 `load` gives plain values. Dates, times and numbers that are not finite are only *noticed* there; a
 second pass says where they are. `locate` finds places later, for all paths at once.
@@ -7,10 +7,11 @@ second pass says where they are. `locate` finds places later, for all paths at o
 from __future__ import annotations
 
 import datetime
-import tomllib
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from math import isfinite
 from typing import Any
+
+import rtoml
 
 from equipage.core import codes
 from equipage.core.diagnostics import Code
@@ -24,29 +25,15 @@ from equipage.syntax.toml_places import (
     find_repeated_name,
     locate,
     refuse_deep_nesting,
-    scan,
     written,
 )
 
-try:
-    import rtoml
-
-    PARSER = "rtoml"
-    _parse: Callable[[str], dict[str, Any]] = rtoml.loads
-    _Error: type[Exception] = rtoml.TomlParsingError
-except ImportError:  # no wheel for this machine: slower, and TOML 1.0 before Python 3.15
-    PARSER = "tomllib"
-    _parse = tomllib.loads
-    _Error = tomllib.TOMLDecodeError
-
-__all__ = ["DEPTH", "PARSER", "load", "locate", "written"]
+__all__ = ["DEPTH", "load", "locate", "written"]
 
 #: What a text needs to have a date, a time or a number that is not finite. Most have none of it.
 _MAYBE_ODD = lazy_regex(r"inf|nan|[eE]\+?\d{3}|\d\d:\d\d|\d{4}-\d\d-\d\d")
 #: What a text needs to have anything that only TOML 1.1 allows.
 _MAYBE_NEWER = lazy_regex(r"\\[ex]|\{")
-#: `int` converts no more digits than this in every supported version of Python.
-_MAX_CONVERTED_DIGITS = 640
 
 
 def load(text: str) -> Parsed:
@@ -63,13 +50,11 @@ def load(text: str) -> Parsed:
         # The one that a file may start with is gone by now, and rtoml would drop another.
         raise SyntaxProblem([_syntax_error("invalid unquoted key at line 1 column 1", text)])
     try:
-        value = _parse(text.replace("\r\n", "\n"))
-    except _Error as error:
+        value: dict[str, Any] = rtoml.loads(text.replace("\r\n", "\n"))
+    except rtoml.TomlParsingError as error:
         raise SyntaxProblem([_syntax_error(str(error), text)]) from None
     except UnicodeEncodeError:
         raise SyntaxProblem(lone_surrogates(text)) from None
-    except ValueError:  # tomllib leaves it to `int` how many digits a number may have
-        raise SyntaxProblem(_long_numbers(text)) from None
     odd = _replace_dates_and_report(value, text) if _MAYBE_ODD.search(text) else ()
     return Parsed(value, (*odd, *find_newer_syntax(text)) if _MAYBE_NEWER.search(text) else odd)
 
@@ -103,21 +88,12 @@ def _find_odd_values(value: dict[str, Any]) -> Iterator[tuple[Path, Any, Code]]:
                 yield (*path, step), holder, codes.NOT_FINITE
 
 
-def _long_numbers(text: str) -> Iterator[Irregularity]:
-    for event in scan(text):
-        place = (event.start, event.end)
-        digits = text[slice(*place)].replace("_", "").lstrip("+-")
-        if event.kind == "scalar" and digits.isdigit() and len(digits) > _MAX_CONVERTED_DIGITS:
-            yield Irregularity(codes.NUMBER_TOO_LONG, place, values={"digits": len(digits)})
-
-
 # ------------------------------------------------------------------------- syntax errors in words
 
 #: What is wrong, and what to write instead.
 _Explanation = tuple[str, str | None]
 
-#: Both parsers say where: rtoml `… at line 1 column 5`, tomllib `… (at line 1, column 5)`.
-_POSITION = lazy_regex(r" \(?at (?:line (\d+),? column (\d+)|end of document)\)?$")
+_POSITION = lazy_regex(r" at line (\d+) column (\d+)$")
 _WORD = lazy_regex(r"""[^\s=\[\]{},"'\#]+""")
 _SEVERAL_WORDS = lazy_regex(r"[\w.+-]+[ \t]+[\w.+-]")
 
@@ -128,13 +104,13 @@ _FOREIGN_LITERALS = {
 }
 _QUOTES = "`\u2018\u2019\u201c\u201d"
 
-#: What a message of rtoml or tomllib starts with → our words. The first that fits counts.
+#: What a message of rtoml starts with → our words. The first that fits counts.
 _MESSAGES: dict[tuple[str, ...], _Explanation] = {
-    ("duplicate key", "cannot overwrite", "cannot declare"): (
+    ("duplicate key",): (
         "this name is already taken",
         "a key or table may be given once; remove one of the two",
     ),
-    ("cannot extend value", "cannot mutate"): ("this name already has a value", None),
+    ("cannot extend value",): ("this name already has a value", None),
     ("invalid value, expected unicode",): ("this escape does not name a character", None),
     ("string values must be quoted", "invalid value", "invalid float", "invalid boolean"): (
         "this is not a value",
@@ -147,11 +123,8 @@ _MESSAGES: dict[tuple[str, ...], _Explanation] = {
     ),
     ("unclosed array",): ("this list is never closed", "close it with `]`"),
     ("unclosed inline table",): ("this table is never closed", "close it with `}`"),
-    ("key with no value", "expected '=' after a key"): (
-        "a `=` is missing after the key",
-        "write `key = value`",
-    ),
-    ("unexpected key or value", "expected newline or end"): (
+    ("key with no value",): ("a `=` is missing after the key", "write `key = value`"),
+    ("unexpected key or value",): (
         "the line should have ended before this",
         "put each entry on a line of its own",
     ),
@@ -161,7 +134,7 @@ _MESSAGES: dict[tuple[str, ...], _Explanation] = {
     ("unquoted keys",): ("a part of the key is missing", 'an empty key is written `""`'),
     ("invalid unquoted",): ("this key needs quotes", "bare keys have letters, digits, `-` and `_`"),
     ("keys cannot be",): ("a key cannot have three quotes", "put it in single or double quotes"),
-    ("missing escaped value", "unescaped '\\'"): (
+    ("missing escaped value",): (
         "this escape does not exist in TOML",
         "write `\\\\` for a backslash, or use single quotes",
     ),
@@ -228,10 +201,7 @@ def _position(message: str, text: str) -> tuple[str, int]:
     match = _POSITION.search(message)
     if match is None:
         return message, 0
-    said = message[: match.start()]
-    if match[1] is None:
-        return said, len(text)
-    start = 0
+    said, start = message[: match.start()], 0
     for _ in range(int(match[1]) - 1):
         start = text.find("\n", start) + 1
     offset = min(start + int(match[2]) - 1, len(text))

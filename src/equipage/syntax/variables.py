@@ -7,17 +7,19 @@
 | `${NAME:-text}` | the value if set, else `text` |
 | `${NAME:?text}` | the value if set, else an error |
 
-One pass, left to right; a value that was put in is never scanned again. Because substitution
-happens before parsing, `count: ${N}` with N=5 is a number, and a value that holds YAML could change
-the structure of the document: `structure_changes` finds where that happened. Every replaced piece
-is remembered, so that later places point into the text that the author wrote and values from the
-environment are never shown.
+A format may have another mark than `:-` before a default. One pass, left to right; a value that was
+put in is never scanned again. Because substitution happens before parsing, `count: ${N}` with N=5
+is a number, and a value that holds YAML could change the structure of the document:
+`structure_changes` finds where that happened. Every replaced piece is remembered, so that later
+places point into the text that the author wrote and values from the environment are never shown.
 """
 
 from __future__ import annotations
 
 import bisect
+import re
 from collections.abc import Collection, Iterator, Mapping
+from functools import cache
 from itertools import zip_longest
 
 import msgspec
@@ -28,7 +30,8 @@ from equipage.syntax import Engine, Irregularity, Range, SyntaxProblem, scalars_
 
 _VARIABLE_START = lazy_regex(r"\$[${]")
 _BRACES = lazy_regex(r"[{}]")
-_END_OF_NAME = lazy_regex(r"\}|:[-?]")
+#: The mark between the name of a variable and its default.
+USUAL_MARK = ":-"
 #: Values made of these characters alone cannot end a scalar, start another or open a comment.
 _HARMLESS = lazy_regex(r"[A-Za-z0-9_./@+%~-]*")
 #: What divides YAML into scalars: white space, controls, quotes and indicators.
@@ -39,7 +42,9 @@ _COMMENT = lazy_regex(r"(?:^|[ \t])#")
 _TEMPLATE = lazy_regex(r"(?:args|tool|resource|prompt|phase|request|connection|env|fn)\.")
 #: A name that a shell can set; with dots, one of a template.
 _NAME = lazy_regex(r"[A-Za-z_][A-Za-z0-9_.]*")
-_NEAR_NAME = lazy_regex(r"\s*([A-Za-z_][A-Za-z0-9_]*)(?:\.[A-Za-z0-9_.]*)?")
+_NEAR_NAME = lazy_regex(r"\{?\s*(?:(?:oc\.)?env:)?([A-Za-z_][A-Za-z0-9_]*)(?:\.[A-Za-z0-9_.]*)?")
+#: What others write before a default.
+_NEAR_MARK = lazy_regex(r"\s*(?:-|:=?)\s*(?=[^\s+])")
 #: Characters in a name that show that the variable was never closed.
 _UNCLOSED_SIGN = lazy_regex(r"[\"'{,\n]")
 #: What is put in place of a value that is missing or refused: the field it was meant for can be
@@ -130,12 +135,23 @@ class Substituted(msgspec.Struct, frozen=True):
         return Substituted(text, tuple(pieces), self.irregularities, self.placeholder)
 
 
+@cache
+def _end_of_name(mark: str) -> re.Pattern[str]:
+    return re.compile(rf"\}}|{re.escape(mark)}|:\?")
+
+
 def substitute(
-    text: str, env: Mapping[str, str], *, is_yaml: bool = True, need_all: bool = False
+    text: str,
+    env: Mapping[str, str],
+    *,
+    is_yaml: bool = True,
+    need_all: bool = False,
+    mark: str = USUAL_MARK,
 ) -> Substituted:
     """`text` with its variables replaced from `env`; with `need_all`, an unset one has no value.
 
-    Raises `SyntaxProblem` if a `${` is never closed: everything behind it would be guesswork.
+    `mark` comes between a name and its default. Raises `SyntaxProblem` if a `${` is never closed:
+    everything behind it would be guesswork.
     """
     if "$" not in text:
         return Substituted(text)
@@ -151,12 +167,15 @@ def substitute(
         name, value, known, failed = None, "$", False, False
         position = start + 2
         if match.group() == "${":
-            name, operator, rest, position = _parse_variable(text, start)
+            name, operator, rest, position = _parse_variable(text, start, mark)
             set_to = _text_or_none(env.get(name))
             known = set_to is not None
             failed = not known and (operator == ":?" or (need_all and operator != ":-"))
             value = set_to if set_to is not None else placeholder if failed else rest
-            found += _check_variable(text, (start, position), name, operator, rest, known=known)
+            place = start, position
+            found += _check_variable(
+                text, place, name, operator, rest, mark, known=known, need_all=need_all
+            )
         out.append(value)
         pieces.append(Piece((start, position), (length, length + len(value)), name, known, failed))
         length += len(value)
@@ -184,11 +203,14 @@ def substitute_defaults(text: str) -> str:
     return "".join([*out, text[position:]])
 
 
-def _parse_variable(text: str, start: int) -> tuple[str, str | None, str, int]:
+def _parse_variable(
+    text: str, start: int, mark: str = USUAL_MARK
+) -> tuple[str, str | None, str, int]:
     """The parts of the `${…}` at `start`: name, operator, text behind the operator, end."""
-    found = _END_OF_NAME.search(text, start + 2)
+    found = _end_of_name(mark).search(text, start + 2)
     if found is not None:
         operator, (position, end) = found.group(), found.span()
+        operator = ":-" if operator == mark else operator
         if operator == "}":
             return text[start + 2 : position], None, "", end
         close = _find_closing_brace(text, end)
@@ -218,46 +240,56 @@ def _text_or_none(value: str | None) -> str | None:
 
 
 def _check_variable(
-    text: str, place: Range, name: str, operator: str | None, rest: str, *, known: bool
+    text: str,
+    place: Range,
+    name: str,
+    operator: str | None,
+    rest: str,
+    mark: str,
+    *,
+    known: bool,
+    need_all: bool,
 ) -> Iterator[Irregularity]:
     """Yield what is odd about one `${…}`, at most one thing."""
     written, is_missing = text[slice(*place)], not known and operator != ":-"
-    if not name.strip() and operator != ":?":
+    # Where a missing variable is an error, it is one whatever is odd about its name.
+    is_refused = need_all and is_missing
+    if not name.strip() and operator != ":?" and not is_refused:
         yield Irregularity(codes.ENV_NAMELESS, place)
     elif operator == ":?" and is_missing:
         usual = _NAME.fullmatch(name)
         values = {
             "name": name if name.strip() else written,
             "export": name if usual else None,
-            "instead": None if usual else _guess_variable(name) or "${NAME:?…}",
+            "instead": None if usual else _guess_variable(name, mark) or "${NAME:?…}",
             "why": rest.strip() or None,
         }
         yield Irregularity(codes.ENV_REQUIRED, place, values=values)
-    elif ":" in name and not _UNCLOSED_SIGN.search(name):
+    elif ":" in name and not _UNCLOSED_SIGN.search(name) and not is_refused:
         state = ", which is not set" if is_missing else ""
         values = {"written": written, "state": state}
         yield Irregularity(codes.ENV_AMBIGUOUS_COLON, place, values=values)
     elif is_missing:
-        meant = _guess_variable(name)
+        meant = _guess_variable(name, mark) if name.strip() else "${NAME}"
         values = {
-            "name": name,
+            "name": name if name.strip() else written,
             "meant": meant,
-            "default": f"${{{name}:-…}}" if meant is None else None,
+            "default": f"${{{name}{mark}…}}" if meant is None else None,
             "template": f"${written}" if _TEMPLATE.match(name) else None,
         }
         yield Irregularity(codes.ENV_MISSING, place, values=values)
 
 
-def _guess_variable(name: str) -> str | None:
+def _guess_variable(name: str, mark: str) -> str | None:
     """What the author of an unusual name probably meant to write."""
     found = _NEAR_NAME.match(name)
-    if found is None or found[0] == name:
+    if found is None or (found[0] == name and ":" not in name):
         return None
     if _UNCLOSED_SIGN.search(name):
         return f"${{{found[1]}}}"  # the brace is missing, and another one was taken for it
-    operator, _, default = name[found.end() :].strip().partition("-")
-    is_default = not operator and default
-    return f"${{{found[1]}:-{default}}}" if is_default else f"${{{found[1]}}}"
+    rest = name[found.end() :].rstrip()
+    operator = _NEAR_MARK.match(rest)
+    return f"${{{found[1]}{mark}{rest[operator.end() :]}}}" if operator else f"${{{found[1]}}}"
 
 
 def structure_changes(

@@ -19,7 +19,12 @@ from equipage.files.recording import Changes, Record, Recording
 from equipage.loading.format import Format
 from equipage.loading.session import Request, Run
 from equipage.project.recognise import surroundings_of, unrecognised_finding
-from equipage.project.registry import codes_for_comments, format_named
+from equipage.project.registry import (
+    built_in_kinds,
+    codes_for_comments,
+    format_named,
+    installed_formats,
+)
 from equipage.project.settings import SELECT_ALL, Selection, project_of
 from equipage.workspace.find import File, Found, find, find_around
 from equipage.workspace.load import (
@@ -27,6 +32,7 @@ from equipage.workspace.load import (
     FileLoad,
     Summarise,
     Summary,
+    drop_overruled_loads,
     identity_of,
     load_chunk,
     load_file,
@@ -68,7 +74,9 @@ class Workspace:
         """
         if kind is not None:
             named = format_named(kind)  # raises for one that there is not
-            kind = named if isinstance(kind, str) and ":" in kind else kind
+            # Those that are not built in are recognised by what they say themselves.
+            if isinstance(kind, str) and kind not in built_in_kinds():
+                kind = named if ":" in kind or kind in installed_formats() else kind
         self.paths = tuple(dict.fromkeys(paths))
         self.kind, self.selection = kind, selection
         self.digests, self.jobs, self.keeps = digests, jobs, keeps
@@ -111,13 +119,18 @@ class Workspace:
             return self._loads[file]
         return load_file(file, self.request.new_run(self.run), kind=self.kind)
 
-    def loads(self, *, every_path: bool = False, unread: bool = False) -> Iterator[FileLoad]:
+    def loads(self, *, every_path: bool = False, unread: bool = False) -> list[FileLoad]:
         """The load of each file, as a whole; the files share what they read and parse.
 
         A file below a folder that is not recognised is left out; one that the caller named is not.
-        With `unread`, files that a tool reads and equipage does not are given, too, and with
-        `every_path` also each path by which a tool finds a file.
+        So is a file that another load reads as its own and knows better. With `unread`, files that
+        a tool reads and equipage does not are given, too, and with `every_path` also agents by
+        their header that another load reads, and each path by which a tool finds a file.
         """
+        loads = list(self._all_loads(every_path=every_path, unread=unread))
+        return drop_overruled_loads(loads, self.system, only_parts=every_path)
+
+    def _all_loads(self, *, every_path: bool, unread: bool) -> Iterator[FileLoad]:
         said = {codes.INTERNAL_ERROR, codes.CHECK_ENDED, codes.LINK_OUTSIDE}
         if every_path:
             said.add(codes.LINK_BROKEN)
@@ -126,7 +139,7 @@ class Workspace:
         for number, file in enumerate(self.files()):
             if self.progress is not None:
                 self.progress(number, len(self.files()))
-            load = load_file(file, run, kind=self.kind)
+            load = self._loads.get(file) or load_file(file, run, kind=self.kind)
             if load.outcome is not None:
                 same = identity_of(load, load.outcome)
                 if every_path or same not in seen:
@@ -201,10 +214,17 @@ class Workspace:
 
     # The report.
 
-    def report(self, about: Collection[File] = (), *, only_known: bool = False) -> Report:
+    def report(
+        self,
+        about: Collection[File] = (),
+        *,
+        extra: Collection[File] = (),
+        only_known: bool = False,
+    ) -> Report:
         """What was found in all files; or `about` some of them, as the report on all says it.
 
-        With `only_known`, the other files are those that have been loaded already.
+        `extra` files count although they may not be among those below the paths. With
+        `only_known`, the other files are those that have been loaded already.
         """
         # What a report looks at is looked at again for the next one, so it is not recorded.
         request = msgspec.structs.replace(self.request, system=self.system)
@@ -213,8 +233,7 @@ class Workspace:
         files = found.files
         if only_known:
             files = [each for each in files if each in self._summaries]
-        known = set(files) if about else ()
-        files = [*files, *(each for each in about if each not in known)]
+        files = [*dict.fromkeys([*files, *extra])] if extra else files
         summaries = list(self.summaries(files))
         gathering = Gathering(run, found, self.selection, self.kind)
         if about:
@@ -293,7 +312,7 @@ class Workspace:
         folders = self.run.files.record
         is_same = folders is not None and folders.is_current(changes)
         if is_same:
-            new.run.adopt(self.run)
+            new.run.inherit(self.run)
             new._found, new._walked_around = self._found, self._walked_around
         # A report that was interrupted may have left records of loads without a summary.
         for file, summary in [*self._summaries.items()]:
@@ -331,10 +350,6 @@ class Workspace:
         changed = {path for path in was.keys() & now.keys() if was[path] != now[path]}
         moved = {self.system.absolute(each.path) for each in {*before.files()} ^ {*self.files()}}
         return changed | moved | (was.keys() & touched)
-
-    def copy_without_files(self) -> Workspace:
-        """A workspace in which no file is looked for."""
-        return Workspace((), msgspec.structs.replace(self.request, system=self.system))
 
     def known_summaries(self) -> Iterator[Summary]:
         """What is kept of the files that were loaded so far and are of a kind."""

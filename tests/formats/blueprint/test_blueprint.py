@@ -16,7 +16,7 @@ import lab
 from equipage import LoadError, UsageError
 from equipage.formats.blueprint import model as flow
 from equipage.formats.blueprint.model import Blueprint
-from equipage.project.recognise import kind_of_tool_path, recognise_content
+from equipage.project.recognise import recognise_content
 from equipage.project.registry import format_named
 from formats.blueprint.test_probes import PROBES, load
 from lab import in_small_thread
@@ -111,7 +111,6 @@ def test_recognition(text: str, kind: str | None, tmp_path: Path) -> None:
 
 
 def test_no_markdown_file_is_claimed() -> None:
-    assert kind_of_tool_path("/x/agents/researcher.md") != "agent_md"
     report = equipage.check([EXAMPLES])
     kinds = {Path(each.path).name: each.kind for each in report.files}
     assert kinds["research-team.yaml"] == "blueprint"

@@ -69,6 +69,22 @@ def test_a_server_that_includes_it_knows_better_wherever_it_is() -> None:
     assert not equipage.check(["library/x.yaml"], kind="server", env={}).ok
 
 
+def test_a_difference_of_a_pattern_is_told_by_the_server_that_includes_it(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    server = {"server": {"name": "s"}, "tools": [{"$include": "x.yaml"}]}
+    write("old", {"s.yaml": server, "library/x.yaml": TOOL, "library/y.yaml": TOOL})
+    changed = TOOL.replace("description: d", "description: e")
+    write("new", {"s.yaml": server, "library/x.yaml": changed, "library/y.yaml": changed})
+    assert main(["diff", "old", "new"]) == 1
+    told = capsys.readouterr().out
+    assert [each for each in told.splitlines() if each and each[0] != " "] == [
+        "library/y.yaml",
+        "s.yaml",
+        "2 files differ: 2 × prompt changed",
+    ]
+
+
 @pytest.mark.parametrize(
     "text",
     [

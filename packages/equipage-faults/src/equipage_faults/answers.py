@@ -16,7 +16,6 @@ from equipage.formats.server.model import (
     Handler,
     ImageContent,
     MatchBranch,
-    Message,
     Prompt,
     Resource,
     ResourceResponse,
@@ -25,9 +24,8 @@ from equipage.formats.server.model import (
     Tool,
 )
 from equipage.formats.server.payloads import Generated
-from equipage_faults.matching import condition_holds
-from equipage_faults.templates import Context
-from equipage_faults.views import Item, View, identity
+from equipage_faults.matching import Context, condition_holds
+from equipage_faults.phases import Item, View, identity
 from equipage_faults.wire import TextPayload, error_body
 
 JSON = dict[str, Any]
@@ -142,7 +140,10 @@ def _result(item: Item, source: Any, context: Context) -> JSON:
         content = [_content(each, context) for each in source.content or ()]
         return _drop_none(content=content, isError=item.response.is_error)
     if isinstance(item, Prompt):
-        messages = [_message(each, context) for each in source.messages or ()]
+        messages = [
+            {"role": each.role, "content": _content(each.content, context)}
+            for each in source.messages or ()
+        ]
         return _drop_none(description=item.response.description, messages=messages)
     if source.contents is not None:
         return {"contents": [_embedded_resource(each, context) for each in source.contents]}
@@ -183,10 +184,6 @@ def _embedded_resource(resource: EmbeddedResource, context: Context) -> JSON:
         text=None if resource.text is None else context.fill(resource.text),
         blob=resource.blob,
     )
-
-
-def _message(message: Message, context: Context) -> JSON:
-    return {"role": message.role, "content": _content(message.content, context)}
 
 
 # What can be known before anybody asks.

@@ -28,7 +28,7 @@ from equipage.formats.server.model import (
 from equipage.formats.server.payloads import KEY, Generated
 from equipage.formats.server.payloads.base import format_size
 from equipage_faults.answers import canned_answers
-from equipage_faults.views import views_of
+from equipage_faults.phases import views_of
 from equipage_faults.wire import encode_pieces, is_streamed
 
 MEBIBYTE = 1024 * 1024

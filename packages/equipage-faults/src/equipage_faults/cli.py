@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 from typing import TYPE_CHECKING, cast
 
 from msgspec import structs
@@ -24,8 +25,6 @@ from equipage.core.diagnostics import UsageError
 from equipage.project.settings import load_in_project
 
 if TYPE_CHECKING:
-    import argparse
-
     from equipage.loading.result import Loaded
     from equipage_faults.run import Settings
 
@@ -110,13 +109,13 @@ def _declare_expect(parser: Parser) -> None:
 
 def _expect(options: argparse.Namespace, output: Output) -> int:
     """Judge a trace that an earlier run wrote."""
-    from equipage_faults import expect as expectations
+    from equipage_faults import trace
 
-    wanted = expectations.read(options.file)
-    records = expectations.read_trace(options.trace)
-    if expectations.needs_bodies(wanted):
-        expectations.require_bodies(options.trace, records)
-    verdicts = expectations.judge(wanted, records)
+    wanted = trace.read_expectations(options.file)
+    records = trace.read_trace(options.trace)
+    if trace.needs_bodies(wanted):
+        trace.require_bodies(options.trace, records)
+    verdicts = trace.judge(wanted, records)
     output.write_data("".join(f"{each}\n" for each in verdicts))
     return OK if all(each.is_met for each in verdicts) else FOUND
 

@@ -12,17 +12,15 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from equipage.formats.server.model import EntryAction, ServerConfig
-from equipage_faults import eras, wire
-from equipage_faults.eras import Era
+from equipage_faults import wire
+from equipage_faults.effects import SideEffects, subscribed_uris
 from equipage_faults.exchange import Exchange, Options, Run
 from equipage_faults.jobs import Channel, Link, Steps
-from equipage_faults.phases import State
+from equipage_faults.phases import State, View, target_of, views_of
 from equipage_faults.responding import Responder
 from equipage_faults.routes import AnswerChannel, Connection, Outlet, Subscription, write
-from equipage_faults.sides import SideEffects, subscribed_uris
 from equipage_faults.trace import Trace
-from equipage_faults.views import View, target_of, views_of
-from equipage_faults.wire import Frame, Message
+from equipage_faults.wire import Era, Frame, Message
 
 
 class Engine:
@@ -242,7 +240,7 @@ class Engine:
     def _era_of(self, message: Message) -> Era:
         if self.options.era in ("25", "26"):
             return "25" if self.options.era == "25" else "26"
-        return "26" if eras.VERSION_KEY in eras.meta_of(message.params) else "25"
+        return "26" if wire.VERSION_KEY in wire.meta_of(message.params) else "25"
 
     def begin(
         self, connection: Connection, message: Message, channel: Channel, era: Era | None = None
@@ -275,8 +273,8 @@ class Engine:
 
     def _trace_opening(self, connection: Connection, message: Message, era: Era) -> None:
         connection.era = era
-        meta = eras.meta_of(message.params)
-        client = meta.get(eras.CLIENT_KEY) if era == "26" else message.params.get("clientInfo")
+        meta = wire.meta_of(message.params)
+        client = meta.get(wire.CLIENT_KEY) if era == "26" else message.params.get("clientInfo")
         self.trace(connection, "open", era=era, client=client)
         if era == "25" and message.method not in ("initialize", "server/discover", "ping"):
             self.record_violation(connection, "before initialize")
@@ -341,7 +339,7 @@ class Engine:
         """The graceful end of every stream is the result of its request."""
         for connection in self.connections.values():
             for each in connection.subscriptions:
-                result = eras.complete_result({}, "subscriptions/listen", self.config.server)
+                result = wire.complete_result({}, "subscriptions/listen", self.config.server)
                 (data,) = wire.response(each.raw_id, "result", result)
                 self.jobs.start(_write_last_frame(each.channel, data), connection)
             connection.subscriptions.clear()

@@ -12,12 +12,11 @@ import msgspec
 from equipage.formats.server.model import Behavior, Delivery, ServerConfig
 from equipage_faults.caps import Caps
 from equipage_faults.delivery import Progress
-from equipage_faults.eras import Era
 from equipage_faults.jobs import Channel, Job, Jobs
+from equipage_faults.phases import Item, View
 from equipage_faults.routes import Connection
 from equipage_faults.trace import Trace
-from equipage_faults.views import Item, View
-from equipage_faults.wire import Message
+from equipage_faults.wire import Era, Message
 
 #: The start of a virtual clock.
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)

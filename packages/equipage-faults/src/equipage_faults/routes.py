@@ -14,7 +14,6 @@ from typing import Any
 import msgspec
 
 from equipage_faults.delivery import coalesce
-from equipage_faults.eras import SUBSCRIPTION_KEY, Era
 from equipage_faults.jobs import (
     EVENT,
     Channel,
@@ -29,7 +28,7 @@ from equipage_faults.jobs import (
     Steps,
 )
 from equipage_faults.phases import State
-from equipage_faults.wire import Frame, Message
+from equipage_faults.wire import SUBSCRIPTION_KEY, Era, Frame, Message
 
 #: The notifications that a client subscribes to, and the key of a subscription that asks for each.
 CHANGES = {

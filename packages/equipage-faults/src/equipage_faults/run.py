@@ -25,13 +25,13 @@ from equipage.formats.server.grammar import DURATION_GRAMMAR, parse_duration
 from equipage.formats.server.model import Delivery, ServerConfig
 from equipage.formats.server.payloads.base import read_limit
 from equipage.loading.result import Loaded
-from equipage_faults import expect, trace
+from equipage_faults import trace
 from equipage_faults.caps import Caps, cap_warnings, require_room
-from equipage_faults.driver import Driver, Transport
+from equipage_faults.driver import Driver, Pipes, Transport
 from equipage_faults.engine import Engine
-from equipage_faults.eras import BANNER
 from equipage_faults.exchange import EPOCH, Options
 from equipage_faults.handlers import make_asker
+from equipage_faults.wire import BANNER
 
 Note = Callable[[str], None]
 
@@ -92,17 +92,17 @@ def serve(
     if config.logging.output == "stdout" and settings.transport == "stdio":
         raise UsageError("`logging.output: stdout` would mix with the messages on standard output")
     require_room(config, settings.caps)
-    wanted = expect.read(settings.expect) if settings.expect is not None else None
+    wanted = trace.read_expectations(settings.expect) if settings.expect is not None else None
     # The command looks for garbage rarely, because it ends soon; a server does not.
     gc.set_threshold(*_GC_THRESHOLDS)
     tell = _NoteWriter(note)
     try:
         with ExitStack() as files:
-            bodies = wanted is not None and expect.needs_bodies(wanted)
+            bodies = wanted is not None and trace.needs_bodies(wanted)
             run = _Run(config, digest, settings, tell, frozenset(literal), outside, files, bodies)
             code = asyncio.run(run.run(files))
         if wanted is not None:
-            verdicts = expect.judge(wanted, run.records)
+            verdicts = trace.judge(wanted, run.records)
             for each in verdicts:
                 tell(str(each))
             if not all(each.is_met for each in verdicts):
@@ -271,8 +271,6 @@ class _Run:
 
     async def _transport(self, driver: Driver) -> Transport:
         if self.settings.transport == "stdio":
-            from equipage_faults.stdio import Pipes
-
             return Pipes(driver, *self.settings.descriptors)
         from equipage_faults.http import Listener
 

@@ -95,7 +95,7 @@ class MisbehavingServer:
         # pytest loads this module wherever the package is installed, so it imports little.
         import msgspec
 
-        from equipage_faults.expect import Expectation, judge
+        from equipage_faults.trace import Expectation, judge
 
         wanted = msgspec.convert(list(expectations), tuple[Expectation, ...])
         unmet = [str(each) for each in judge(wanted, self.trace) if not each.is_met]

@@ -13,11 +13,11 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
-from equipage_faults import eras, wire
+from equipage_faults import wire
 from equipage_faults.engine import Engine
 from equipage_faults.jobs import Head, Link
+from equipage_faults.phases import TARGETS
 from equipage_faults.routes import AnswerChannel, Connection
-from equipage_faults.views import TARGETS
 from equipage_faults.wire import Message
 
 PATH = "/mcp"
@@ -158,7 +158,7 @@ class Exchanges:
             code = wire.INVALID_REQUEST if str(problem) == "batch" else wire.PARSE_ERROR
             raise RequestRefused(400, code, f"the body is not one message: {problem}") from None
         more: tuple[tuple[str, str], ...] = ()
-        era: eras.Era = "26" if self._is_modern(message, headers) else "25"
+        era: wire.Era = "26" if self._is_modern(message, headers) else "25"
         if era == "26":
             connection = self._connection_for_path(path)
             self._require_headers(connection, message, headers)
@@ -183,24 +183,24 @@ class Exchanges:
         allowed = self.engine.options.era
         if allowed != "auto":
             return allowed == "26"
-        by_header = headers.get("mcp-protocol-version") == eras.MODERN
-        return by_header or eras.VERSION_KEY in eras.meta_of(message.params)
+        by_header = headers.get("mcp-protocol-version") == wire.MODERN
+        return by_header or wire.VERSION_KEY in wire.meta_of(message.params)
 
     def _require_version(self, headers: Mapping[str, str]) -> None:
         version = headers.get("mcp-protocol-version")
-        if version is not None and version not in eras.LEGACY:
+        if version is not None and version not in wire.LEGACY:
             raise RequestRefused(400, wire.INVALID_REQUEST, "this revision is not supported")
 
     def _require_headers(
         self, connection: Connection, message: Message, headers: Mapping[str, str]
     ) -> None:
         """The headers of the newer revision repeat what the body says."""
-        meta = eras.meta_of(message.params)
+        meta = wire.meta_of(message.params)
         # Without the metadata there is nothing to compare; the engine refuses the request.
-        if message.sort != "request" or eras.VERSION_KEY not in meta:
+        if message.sort != "request" or wire.VERSION_KEY not in meta:
             return
         expected: dict[str, Any] = {
-            "mcp-protocol-version": meta[eras.VERSION_KEY],
+            "mcp-protocol-version": meta[wire.VERSION_KEY],
             "mcp-method": message.method,
         }
         if message.method in ("tools/call", "prompts/get", "resources/read"):
@@ -209,7 +209,7 @@ class Exchanges:
             if value is None or _decode_header(headers.get(name)) != value:
                 self.engine.record_violation(connection, "header mismatch", header=name)
                 text = f"the header {name} is missing or contradicts the body"
-                raise RequestRefused(400, eras.HEADER_MISMATCH, text, raw_id=message.raw_id)
+                raise RequestRefused(400, wire.HEADER_MISMATCH, text, raw_id=message.raw_id)
 
     def _stream_or_end(
         self, request: Request, session: Connection, link: Link

@@ -205,7 +205,7 @@ class Children:
                 "UNAVAILABLE", _SUPERVISOR_ENDED
             )  # for a call that was about to start a process
         self._loop = asyncio.get_running_loop()
-        self.home = tempfile.mkdtemp(prefix="equipage-")
+        self.home = os.path.realpath(tempfile.mkdtemp(prefix="equipage-"))
         ours, theirs = socket.socketpair()
         # `-I` hides everything but the package and the standard library.
         code = (

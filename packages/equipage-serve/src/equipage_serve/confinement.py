@@ -144,7 +144,8 @@ def _add_phrase(holds: object, phrase: str, enforced: list[str], opened: list[st
 
 
 def _files_phrase(read: Sequence[str], write: Sequence[str]) -> str:
-    reads = f", reads {', '.join(read)}" if read else ""
+    # What may be written may be read: programs open files for both.
+    reads = f", reads {', '.join((*read, *write))}" if read or write else ""
     writes = "".join(f"{each}, " for each in write)
     return (
         f"reads its code and its own folder but for hidden files and secrets{reads}, "
@@ -190,10 +191,9 @@ SYSTEM_FILES = (
 NETWORK_FILES = ("/etc/resolv.conf", "/etc/hosts", "/etc/nsswitch.conf", "/etc/ssl", "/etc/pki")
 
 
-def jail_read_paths(confinement: Confinement, own: Sequence[str]) -> list[str]:
-    """Every path that a jail lets its tool read."""
-    network = NETWORK_FILES if confinement.network else ()
-    return [*own, *confinement.read, *SYSTEM_FOLDERS, *SYSTEM_FILES, *network]
+def system_paths(confinement: Confinement) -> list[str]:
+    """What a jail lets its tool read of the machine."""
+    return [*SYSTEM_FOLDERS, *SYSTEM_FILES, *(NETWORK_FILES if confinement.network else ())]
 
 
 def bubblewrap_command(
@@ -205,7 +205,7 @@ def bubblewrap_command(
     if confinement.network:
         command.append("--share-net")
     command += ["--proc", "/proc", "--dev", "/dev", "--tmpfs", "/tmp", "--dir", home]
-    for path in jail_read_paths(confinement, own):
+    for path in (*own, *confinement.read, *system_paths(confinement)):
         if not path.startswith("/dev/"):
             command += ["--ro-bind-try", path, path]
     for path in confinement.write:

@@ -110,7 +110,7 @@ def unwrap_answer(value: Any) -> Any:
         return value
     if value.get("ok") is False or (value.get("error") and set(value) <= {"error", "ok", "data"}):
         raise Failure("INTERNAL_ERROR", f"the tool reports: {_error_text(value.get('error'))}")
-    return value["data"] if value.keys() == {"ok", "data"} else value
+    return value["data"] if value.keys() == {"ok", "data"} and value["ok"] is True else value
 
 
 def _error_text(error: Any) -> str:

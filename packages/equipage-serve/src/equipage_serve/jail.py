@@ -106,7 +106,8 @@ def ruleset(
     read: Iterable[str], write: Iterable[str], listed: Iterable[str] = (), *, network: bool
 ) -> int:
     """A descriptor of the rules: files below `read` may be read and run, below `write` changed,
-    and of folders below `listed` the names seen. Paths that do not exist grant nothing.
+    and of folders below `listed` the names seen. Paths that do not exist, or lead through a link,
+    grant nothing.
     """
     libc, version = _libc(), landlock_version()
     rights = _RIGHTS[min(version, len(_RIGHTS)) - 1]
@@ -133,6 +134,9 @@ def _allow(libc: ctypes.CDLL, rules: int, path: str, rights: int) -> None:
     except OSError:
         return
     try:
+        # A tool that writes beside a path could have put a link to anywhere in its place.
+        if os.readlink(f"/proc/self/fd/{target}") != path:
+            return
         # A rule for a file with rights of folders is an error, not a smaller rule.
         if not stat.S_ISDIR(os.fstat(target).st_mode):
             rights &= _FILE_RIGHTS
@@ -213,9 +217,9 @@ _FOREIGN_CALLS: dict[str, tuple[int, ...]] = {
     "x86_64": (101, 310, 311, 312, 279, 256),
     "aarch64": (117, 270, 271, 272, 239, 238),
 }
-#: With one number everywhere: pidfd_getfd and process_madvise, which do so, too; and the three of
-#: io_uring, whose requests filters do not see.
-_NEW_CALLS = (438, 440, 425, 426, 427)
+#: With one number everywhere: pidfd_getfd and process_madvise, which do so, too; the three of
+#: io_uring, whose requests filters do not see; statmount and listmount, which show all mounts.
+_NEW_CALLS = (438, 440, 425, 426, 427, 457, 458)
 #: By machine: sched_setparam, sched_setscheduler, sched_setaffinity, sched_setattr, prlimit. Each
 #: changes the process that the first argument names, so that one could be starved, or killed by a
 #: limit on its time. 0 is the caller.
@@ -234,6 +238,11 @@ _SIGNAL_CALLS: dict[str, tuple[int, ...]] = {
     "aarch64": (129, 130, 131, 138, 240),
 }
 _PIDFD_SEND_SIGNAL = 424
+#: By machine: fcntl and ioctl, each with its words for who gets the signals of a file.
+_OWNER_CALLS: dict[str, tuple[tuple[int, int, int], ...]] = {
+    "x86_64": ((72, 8, 15), (16, 0x8901, 0x8902)),
+    "aarch64": ((25, 8, 15), (29, 0x8901, 0x8902)),
+}
 _CLONE3, _CLONE_THREAD, _FIRST_X32 = 435, 0x10000, 0x40000000
 #: CLONE_NEWNS, NEWCGROUP, NEWUTS, NEWIPC, NEWUSER, NEWPID and NEWNET.
 _NAMESPACES = 0x7E020000
@@ -295,6 +304,9 @@ def call_filter(*, network: bool, forks: bool, starts: bool, pid: int | None = N
         for number in _SIGNAL_CALLS[machine]:
             program += _judge_call(number, _ARGUMENT, (_EQUAL, 1, 0, pid), _REFUSAL)
         program += _answer_call(_PIDFD_SEND_SIGNAL, _REFUSE)
+        for number, word, other in _OWNER_CALLS[machine]:
+            either = ((_EQUAL, 1, 0, word), (_EQUAL, 0, 1, other), _REFUSAL)
+            program += _judge_call(number, _SECOND_ARGUMENT, *either)
     # Those of the machine itself, too: behind a socket in the file system there may be an agent
     # with keys, or a service that starts programs, and Landlock does not see connections to them.
     families = [(_EQUAL, len(_FAMILIES) - at, 0, each) for at, each in enumerate(_FAMILIES)]

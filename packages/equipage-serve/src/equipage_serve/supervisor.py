@@ -316,26 +316,48 @@ class Supervisor:
 
 def removal(top: str) -> Iterator[None]:
     """Remove a folder that tools filled, however deep and with whatever modes, an entry for each
-    step; what cannot be removed stays."""
-    names = (f"{top}/{os.urandom(8).hex()}-{number}" for number in itertools.count())
-    waiting = [top]
-    while waiting:
-        folder = waiting.pop()
-        with contextlib.suppress(OSError):
-            for each in list(os.scandir(folder)):
-                yield
-                with contextlib.suppress(OSError):
-                    if not each.is_dir(follow_symlinks=False):
-                        os.unlink(each.path)
-                        continue
-                    os.chmod(each.path, 0o700)
-                    # Up to the top: a path through many folders is too long for the kernel.
-                    os.rename(each.path, flat := next(names))
-                    waiting.append(flat)
-            if folder != top:
-                os.rmdir(folder)
-    with contextlib.suppress(OSError):
+    step; what cannot be removed stays. No link is followed, not even one that is put there later.
+    """
+    names = (f"{os.urandom(8).hex()}-{number}" for number in itertools.count())
+    flags = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW
+    waiting = ["."]
+    with contextlib.suppress(OSError), _descriptor_of(top, flags) as base:
+        while waiting:
+            folder = waiting.pop()
+            with contextlib.suppress(OSError), _descriptor_of(folder, flags, base) as here:
+                for each in list(os.scandir(here)):
+                    yield
+                    with contextlib.suppress(OSError):
+                        if not each.is_dir(follow_symlinks=False):
+                            os.unlink(each.name, dir_fd=here)
+                            continue
+                        _permit_changes(each.name, here)
+                        # Up to the top: a path through many folders is too long for the kernel.
+                        flat = next(names)
+                        os.rename(each.name, flat, src_dir_fd=here, dst_dir_fd=base)
+                        waiting.append(flat)
+                if folder != ".":
+                    os.rmdir(folder, dir_fd=base)
         os.rmdir(top)
+
+
+@contextlib.contextmanager
+def _descriptor_of(path: str, flags: int, folder: int | None = None) -> Iterator[int]:
+    descriptor = os.open(path, flags, dir_fd=folder)
+    try:
+        yield descriptor
+    finally:
+        os.close(descriptor)
+
+
+def _permit_changes(name: str, folder: int) -> None:
+    """Let the owner of a folder change it."""
+    if sys.platform != "linux":
+        os.chmod(name, 0o700, dir_fd=folder, follow_symlinks=False)
+        return
+    # Linux changes the modes of open files only, or of what a link leads to.
+    with _descriptor_of(name, os.O_PATH | os.O_NOFOLLOW, folder) as found:
+        os.chmod(f"/proc/self/fd/{found}", 0o700)
 
 
 def _find_ended_child() -> int | None:

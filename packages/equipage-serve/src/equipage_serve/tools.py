@@ -18,20 +18,13 @@ from typing import Any, Literal
 
 import msgspec
 
-from equipage.files import Entry, is_below, parents_of
+from equipage.files import Entry, entries_of, is_below, parents_of
 from equipage.files.disk import Disk
 from equipage.files.reading import Files
 from equipage.files.sandbox import real_path
 from equipage.formats.toolpack.model import Toolpack
-from equipage.record.commands import entries_of, folders_up
-from equipage.record.dependencies import (
-    SYSTEM_PATH,
-    Code,
-    CodeCache,
-    CodeProblem,
-    code_of,
-    is_private,
-)
+from equipage.record.commands import folders_up, is_private
+from equipage.record.dependencies import SYSTEM_PATH, Code, CodeCache, CodeProblem, code_of
 from equipage.schemas import SchemaProblem
 from equipage_serve import templates
 from equipage_serve.confinement import (
@@ -40,8 +33,8 @@ from equipage_serve.confinement import (
     Unservable,
     bubblewrap_command,
     confine,
-    jail_read_paths,
     limits_of,
+    system_paths,
 )
 from equipage_serve.platform import PACKAGE_FOLDER, Platform
 from equipage_serve.templates import Template, TemplateProblem
@@ -175,12 +168,15 @@ def _base_folder(folder: str, roots: Sequence[str], settings: Settings) -> str:
 def _caps_with_targets(caps: Mapping[str, Any], base: str) -> dict[str, Any]:
     """Caps whose paths are those of the files themselves. Raises `Unservable`."""
     files: dict[str, list[str]] = {}
-    for mode, paths in (caps.get("filesystem") or {}).items():
+    declared = caps.get("filesystem") or {}
+    changed = [os.path.normpath(os.path.join(base, each)) for each in declared.get("write") or ()]
+    for mode, paths in declared.items():
         for path in paths:
             written = os.path.normpath(os.path.join(base, path))
             target = real_path(written)
-            # A lock covers the pack, and not where a link leads.
-            if not os.path.isabs(path) and target != written and not is_below(target, base):
+            # A lock covers the pack, and not where a link leads; a tool could have put it there.
+            is_own = any(is_below(written, each) and written != each for each in changed)
+            if target != written and (is_own or not os.path.isabs(path)):
                 raise Unservable(f"`{path}` in `caps` is a link to {target}: write that path")
             files.setdefault(mode, []).append(target)
     return {**caps, "filesystem": files}
@@ -301,8 +297,13 @@ def command_of(tool: Tool, names: Mapping[str, Any], home: str) -> list[str]:
         command.append(code.entry)
     command += [fill(names) for fill in tool.arguments]
     if tool.confinement.bwrap and command:
-        own = readable_paths(tool)
-        return [*bubblewrap_command(tool.confinement, own, tool.base, home), *command]
+        # It follows links, which a tool may have put there since its last call.
+        read, write = (
+            tuple(each for each in paths if real_path(each) == each)
+            for paths in (tool.confinement.read, tool.confinement.write)
+        )
+        confinement = msgspec.structs.replace(tool.confinement, read=read, write=write)
+        return [*bubblewrap_command(confinement, readable_paths(tool), tool.base, home), *command]
     return command
 
 
@@ -353,13 +354,15 @@ def _module_folders(tool: Tool) -> list[str]:
 def readable_paths(tool: Tool) -> list[str]:
     """What a tool may read without asking: its folder, its code, and what runs it."""
     own = _own_paths(tool.folder)
-    granted, files = frozenset(own), (each.path for each in tool.code.files)
+    granted = frozenset(own)
+    files = (each.path for each in tool.code.files if each.is_read)
     own += (each for each in files if granted.isdisjoint((each, *parents_of(each))))
     if tool.code.program is not None:
         own.append(os.path.realpath(tool.code.program.path))
     if tool.kind == "python":
-        own += [sys.prefix, sys.base_prefix, sysconfig.get_path("stdlib")]
-        own += [each for each in sys.path if each.endswith(("site-packages", "dist-packages"))]
+        python = [sys.prefix, sys.base_prefix, sysconfig.get_path("stdlib")]
+        python += [each for each in sys.path if each.endswith(("site-packages", "dist-packages"))]
+        own += [*python, *map(real_path, python)]
         if tool.confinement.bwrap:
             own.append(PACKAGE_FOLDER)
     return list(dict.fromkeys(own))
@@ -412,7 +415,11 @@ def jail_of(tool: Tool, *, root: bool) -> dict[str, Any]:
         "network": confinement.network,
         "landlock": confinement.landlock,
         "filter": confinement.filter,
-        "read": jail_read_paths(confinement, readable_paths(tool)),
+        # Those of the machine may be links, such as `/bin`; what a tool could replace is none.
+        "read": [
+            *(*readable_paths(tool), *confinement.read),
+            *map(real_path, system_paths(confinement)),
+        ],
         "write": [*confinement.write, "/dev/null"],
         "listed": _listed_folders(tool),
     }

@@ -12,16 +12,18 @@ from equipage.clients.catalogue import Convention
 from equipage.clients.claude import hooks
 from equipage.clients.claude.hooks import HookRoots
 from equipage.clients.codes import NAME_FORM
-from equipage.clients.plugins import check_path_exists, paths_in
+from equipage.clients.plugins import (
+    check_path_exists,
+    folder_of_source,
+    is_bare,
+    parse_json,
+    paths_in,
+)
 from equipage.clients.tables.claude import KEBAB
 from equipage.core.diagnostics import Also, Fact, Shown
-from equipage.core.path import Path
+from equipage.core.path import Path, get, mapping_or_empty
 from equipage.core.text import lazy_regex, nearest
-from equipage.files.reading import require_text
-from equipage.files.sandbox import FileProblem
 from equipage.loading.session import Session
-from equipage.syntax import SyntaxProblem
-from equipage.syntax.document import load_value
 
 #: Names that pass as Anthropic's own.
 _OFFICIAL = r"official[^a-z0-9]*(?:anthropic|claude)|(?:anthropic|claude)[^a-z0-9]*official"
@@ -144,8 +146,9 @@ def _is_anthropic_plugin(name: str, manifest: dict[str, Any], session: Session) 
     around it that lists it decides, and without one the author has to be believed."""
     folder = _plugin_root(session)
     while session.files.is_within(folder, session.root):
-        market = _read_manifest(os.path.join(folder, ".claude-plugin", "marketplace.json"), session)
-        entries = market.get("plugins") if isinstance(market, dict) else None
+        path = os.path.join(folder, ".claude-plugin", "marketplace.json")
+        market = mapping_or_empty(parse_json(session.files.peek(path)))
+        entries = market.get("plugins")
         for entry in entries if isinstance(entries, list) else ():
             if isinstance(entry, dict) and entry.get("name") == name:
                 return str(market.get("name")).lower() in _FIRST_PARTY
@@ -280,11 +283,6 @@ def marketplace_is_accepted(
         return
     yield from _check_market_name(market)
     is_first_party = str(market.get("name")).lower() in _FIRST_PARTY
-    metadata = market.get("metadata")
-    has_root = isinstance(metadata, dict) and isinstance(metadata.get("pluginRoot"), str)
-    base = _plugin_root(session)
-    if isinstance(metadata, dict) and has_root:
-        base = os.path.join(base, metadata["pluginRoot"])
     seen: dict[str, int] = {}
     entries = market.get("plugins")
     for number, entry in enumerate(entries if isinstance(entries, list) else ()):
@@ -293,7 +291,7 @@ def marketplace_is_accepted(
             continue  # the table reports that
         # The names of Anthropic's own plugins are reserved in the marketplaces of others.
         yield from _check_name(entry, path, lambda _name: is_first_party)
-        yield from _check_entry(entry, path, base, session, is_bare_allowed=has_root)
+        yield from _check_entry(entry, path, market, session)
         name = entry.get("name")
         if isinstance(name, str):
             first = seen.setdefault(name, number)
@@ -320,7 +318,7 @@ def _check_market_name(market: dict[str, Any]) -> Iterator[Fact]:
 
 
 def _check_entry(
-    entry: dict[str, Any], path: Path, base: str, session: Session, *, is_bare_allowed: bool
+    entry: dict[str, Any], path: Path, market: dict[str, Any], session: Session
 ) -> Iterator[Fact]:
     for field in _NEVER_NULL_IN_ENTRY:
         if field in entry and entry[field] is None:
@@ -328,17 +326,13 @@ def _check_entry(
     source = entry.get("source")
     root = None
     if isinstance(source, str):
-        # `pluginRoot` moves the start of bare names only, and never that of `./` paths. A point
-        # alone is the marketplace itself.
-        is_bare = "/" not in source and source != "."
-        is_relative = source.startswith("./") or source == "." or (is_bare and is_bare_allowed)
+        is_allowed = is_bare(source) and isinstance(get(market, ("metadata", "pluginRoot")), str)
+        is_relative = source.startswith("./") or source == "." or is_allowed
         if not is_relative or ".." in source.split("/"):
             reason = "must start with `./` and stay inside the marketplace"
             yield _refusal((*path, "source"), "source", reason)
         else:
-            root = os.path.normpath(
-                os.path.join(base if is_bare else _plugin_root(session), source)
-            )
+            root = folder_of_source(_plugin_root(session), market, source)
     elif isinstance(source, dict):
         yield from _check_source(source, (*path, "source"))
     else:
@@ -379,8 +373,8 @@ def _check_version(
     listed = entry.get("version")
     if not isinstance(listed, str):
         return
-    manifest = _read_manifest(os.path.join(root, ".claude-plugin", "plugin.json"), session)
-    version = manifest.get("version") if isinstance(manifest, dict) else None
+    manifest = os.path.join(root, ".claude-plugin", "plugin.json")
+    version = get(parse_json(session.files.peek(manifest)), ("version",))
     if isinstance(version, str) and version != listed:
         yield codes.MANIFEST_VERSION_DIFFERS.at(
             (*path, "version"),
@@ -388,15 +382,3 @@ def _check_version(
             plugin=Shown(entry.get("name")),
             version=Shown(version),
         )
-
-
-def _read_manifest(file: str, session: Session) -> Any:
-    """The value of another manifest; None if it cannot be read."""
-    if not session.files.exists(file):
-        return None
-    try:
-        # Through files of its own: that manifest is not a source of this load.
-        text = require_text(session.files.for_next_load().read(file)).text
-        return load_value("json", text.removeprefix("\ufeff"))
-    except (FileProblem, SyntaxProblem):
-        return None

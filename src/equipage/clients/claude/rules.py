@@ -12,6 +12,7 @@ from equipage.clients.catalogue import Convention, OwnRules, Rule
 from equipage.clients.claude import hooks, manifests, permissions
 from equipage.clients.claude.hooks import HookRoots
 from equipage.clients.codes import EXTENSION_NOT_READ, UNKNOWN_REFERENCE
+from equipage.clients.plugins import listed_plugins, parse_json
 from equipage.clients.tables.claude import MODELS
 from equipage.core import codes as core_codes
 from equipage.core.diagnostics import Change, Fact, Remedy, Shown
@@ -19,8 +20,6 @@ from equipage.core.path import Path, get
 from equipage.core.source import Span
 from equipage.core.text import Guesses, nearest
 from equipage.loading.session import Session
-from equipage.syntax import SyntaxProblem
-from equipage.syntax.document import load_value
 
 
 def _project_of(path: str) -> str | None:
@@ -55,19 +54,7 @@ def _plugin_of(session: Session) -> str | None:
 def _plugins_listed_in(folder: str, session: Session) -> set[str]:
     """The folders of the plugins that the marketplace of a folder lists."""
     data = session.files.peek(os.path.join(folder, ".claude-plugin", "marketplace.json"))
-    try:
-        market = load_value("json", (data or b"{}").decode("utf-8", "replace"))
-    except SyntaxProblem:
-        return set()
-    entries, base = get(market, ("plugins",)), get(market, ("metadata", "pluginRoot"))
-    base = os.path.join(folder, base) if isinstance(base, str) else folder
-    entries = entries if isinstance(entries, list) else []
-    sources = (get(each, ("source",)) for each in entries)
-    return {
-        os.path.normpath(os.path.join(base if "/" not in each else folder, each))
-        for each in sources
-        if isinstance(each, str)
-    }
+    return {root for root, _ in listed_plugins(folder, parse_json(data))}
 
 
 def settings_are_valid(_convention: Convention, config: Any, session: Session) -> Iterator[Fact]:
@@ -198,10 +185,7 @@ def _check_servers_exist(document: dict[str, Any], session: Session) -> Iterator
     data = session.files.peek(os.path.join(project, ".mcp.json")) if project is not None else None
     if data is None:
         return
-    try:
-        servers = get(load_value("json", data.decode("utf-8", "replace")), ("mcpServers",))
-    except SyntaxProblem:
-        return
+    servers = get(parse_json(data), ("mcpServers",))
     guesses = Guesses()
     for field in ("enabledMcpjsonServers", "disabledMcpjsonServers"):
         names = document.get(field)

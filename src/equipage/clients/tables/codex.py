@@ -15,12 +15,13 @@ from equipage.clients.catalogue import (
     Names,
     Table,
     either,
+    events_group,
     json_file,
     list_of,
+    matcher_group,
     toml_file,
     yaml_file,
 )
-from equipage.clients.tables.hooks import events_group, matcher_group
 
 TOOL = "Codex"
 

@@ -10,12 +10,12 @@ from equipage.clients.catalogue import (
     Group,
     Names,
     Table,
+    hooks_field,
     json_file,
     lenient_file,
     mapping_of,
     tool_list,
 )
-from equipage.clients.tables.hooks import hooks_field
 
 TOOL = "GitHub Copilot"
 

@@ -14,11 +14,11 @@ from equipage.clients.catalogue import (
     Group,
     Names,
     Table,
+    hooks_field,
     json_file,
     lenient_file,
     list_of,
 )
-from equipage.clients.tables.hooks import hooks_field
 
 TOOL = "Cursor"
 _json_file = partial(json_file, tool=TOOL, measured=False)

@@ -13,12 +13,12 @@ from equipage.clients.catalogue import (
     Group,
     Names,
     Table,
+    hooks_field,
     json_file,
     lenient_file,
     list_of,
     yaml_file,
 )
-from equipage.clients.tables.hooks import hooks_field
 
 #: Lists of MCP servers: `clients.mcp` checks what is in them.
 _SERVERS = dict[str, dict[str, Any]]

@@ -18,12 +18,13 @@ from equipage.clients.catalogue import (
     Names,
     Table,
     either,
+    events_group,
     json_file,
     list_of,
+    matcher_group,
     toml_file,
     tool_list,
 )
-from equipage.clients.tables.hooks import events_group, matcher_group
 
 TOOL = "Gemini CLI"
 

@@ -8,7 +8,7 @@ server, TOML wins.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING, Any, ClassVar, Literal
+from typing import Any, ClassVar, Literal
 
 from equipage.core import codes as core_codes
 from equipage.core.frozen import EMPTY, StrictTable
@@ -23,6 +23,7 @@ from equipage.plugin import (
     Item,
     Origin,
     Origins,
+    Outcome,
     Path,
     Presentation,
     Reading,
@@ -38,9 +39,6 @@ from equipage.plugin import (
     merge,
     move,
 )
-
-if TYPE_CHECKING:
-    from equipage.plugin import Outcome
 
 Transport = Literal["stdio", "http", "sse"]
 SERVERS_PATH: Path = ("mcp", "servers")

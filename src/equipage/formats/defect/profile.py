@@ -12,7 +12,7 @@ import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path as FilePath
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import msgspec
 
@@ -35,6 +35,7 @@ from equipage.formats.defect.discovery import (
 from equipage.formats.defect.hooks import EVENTS, Hook
 from equipage.formats.defect.profile_model import (
     AGENTS,
+    NOT_UTF8,
     READ_ONLY_TOOLS,
     AgentProfile,
     ProfileOptions,
@@ -56,6 +57,7 @@ from equipage.plugin import (
     Item,
     Layering,
     Offer,
+    Outcome,
     Path,
     Presentation,
     Reading,
@@ -70,11 +72,7 @@ from equipage.plugin import (
     nearest,
 )
 
-if TYPE_CHECKING:
-    from equipage.plugin import Outcome
-
-
-Finding = tuple["Outcome", Fact]
+Finding = tuple[Outcome, Fact]
 
 #: The tools every agent knows; others come from MCP servers as `mcp__server__tool`.
 # fmt: off
@@ -307,10 +305,11 @@ _NAME = lazy_regex(r"(?:.*/)?(?:(?P<folder>[^/]+)/config\.toml|(?P<file>[^/]+)\.
 
 
 def _list_agent(plain: Any, file: str) -> Iterator[Item]:
-    """One agent, named by its file or folder."""
+    """One agent, named by its file or folder; none if the program cannot read that name."""
     match = _NAME.match(file)
     name = (match["folder"] or match["file"]) if match is not None else file
-    yield Item("agent", name, plain.get("description"))
+    if not NOT_UTF8.search(name):
+        yield Item("agent", name, plain.get("description"))
 
 
 #: Agents of the `.defect` convention: `agents/<name>.md` and `agents/<name>/config.toml`.

@@ -20,7 +20,7 @@ import msgspec
 from equipage.core import codes as core_codes
 from equipage.core.frozen import StrictTable
 from equipage.files import Entry as FolderEntry
-from equipage.files import leads_to_folder
+from equipage.files import entries_of, leads_to_folder
 from equipage.formats.defect import codes, hooks
 from equipage.formats.defect.discovery import Entry, LayeredFolder, resolve_parent_links
 from equipage.formats.defect.hooks import Hooks, Layer
@@ -174,6 +174,8 @@ def sampling_facts(config: Any, path: Path) -> Iterator[Fact]:
 
 # The `agents` folder.
 
+#: Bytes of a name that are not UTF-8, as Python shows them.
+NOT_UTF8 = re.compile("[\udc80-\udcff]")
 #: Extensions that people write instead of `.md`.
 _NEARLY_MARKDOWN = frozenset({".markdown", ".mdown", ".mkd", ".mdx", ".md"})
 
@@ -185,8 +187,7 @@ def _find_profile(entry: FolderEntry, system: System) -> Entry | Fact | None:
     stem, extension = (stem, dot + extension) if stem else (entry.name, "")
     # A link counts as what it leads to; `AGENTS.outside` is for those that leave the project.
     is_folder = leads_to_folder(entry)
-    # Python shows bytes of a name that are not UTF-8 as these surrogates.
-    if re.search("[\udc80-\udcff]", entry.name):
+    if NOT_UTF8.search(entry.name):
         return (
             _overlooked_profile("its name is not valid UTF-8")
             if is_folder or extension == ".md"
@@ -210,10 +211,7 @@ def _find_profile(entry: FolderEntry, system: System) -> Entry | Fact | None:
 
 def _check_near_profile(folder: str, system: System) -> Fact | None:
     """A finding about a folder without a `config.toml` that was meant to be a profile."""
-    try:
-        names = [each.name for each in system.entries(folder)]
-    except OSError:
-        return None
+    names = [each.name for each in entries_of(folder, system)]
     other = next((name for name in names if name.lower() == "config.toml"), None)
     if other is not None:
         return _overlooked_profile(f"the folder has `{other}`, but no `config.toml`")

@@ -10,7 +10,7 @@ import math
 import os
 import re
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 import msgspec
 from msgspec.structs import replace
@@ -40,6 +40,7 @@ from equipage.plugin import (
     Item,
     LayerFolder,
     Layering,
+    Outcome,
     Path,
     Presentation,
     Reading,
@@ -55,9 +56,6 @@ from equipage.plugin import (
     nearest,
     walk,
 )
-
-if TYPE_CHECKING:
-    from equipage.plugin import Outcome
 
 #: TOML has signed integers: of 64 bits without a sign, 63 remain.
 U64 = Annotated[int, msgspec.Meta(ge=0)]

@@ -17,6 +17,7 @@ from equipage.core import codes as core_codes
 from equipage.core.frozen import StrictTable
 from equipage.core.text import glob_problem
 from equipage.files import Entry as FolderEntry
+from equipage.files import entries_of
 from equipage.formats.defect import codes
 from equipage.formats.defect.discovery import (
     Discovery,
@@ -113,10 +114,7 @@ def _find_skill(entry: FolderEntry, system: System) -> Entry | Fact | None:
     file = os.path.join(entry.path, _FILE)
     if system.is_file(file):
         return Entry(entry.name, file)
-    try:
-        names = [each.name for each in system.entries(entry.path)]
-    except OSError:
-        return None  # not a folder, or one without readable files
+    names = [each.name for each in entries_of(entry.path, system)]
     found = next((name for name in names if name.lower() == _FILE.lower()), None)
     return None if found is None else codes.SKILL_OVERLOOKED.at(found=Shown(found), name=_FILE)
 
@@ -239,6 +237,7 @@ STRICT_SKILL = Format(
     checks=(name_equals_folder, globs_can_match, description_is_short),
     codes=(
         *core_codes.HEADER_CODES,
+        codes.NUMBER_AS_TEXT,
         *codes.STRICT_SKILL_CODES,
         *core_codes.SUSPICION_CODES,
         core_codes.LAYER_UNREADABLE,

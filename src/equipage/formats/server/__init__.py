@@ -149,7 +149,7 @@ FORMAT = Format(
     shape=Shape(
         unknown="warning",
         null_is_absent=True,
-        exempt=("$",),
+        exempt=("$schema",),
         own_codes={"override": Include.orphan},
     ),
     stages=(

@@ -17,7 +17,7 @@ import msgspec
 
 from equipage.core import codes as core_codes
 from equipage.core.frozen import levels
-from equipage.files import System, parents_of
+from equipage.files import System, entries_of, parents_of
 from equipage.formats.server import codes
 from equipage.formats.server.grammar import ITEM_KINDS, Place, implicit_includes, is_free_data
 from equipage.formats.server.model import Baseline, Logging, ServerConfig, ServerFile, ServerInfo
@@ -260,7 +260,7 @@ def _is_library(path: str, system: System) -> bool:
     # Where letter case makes no difference, this is another name of it: `Library` of macOS, say.
     if not system.exists(os.path.join(above, name.upper())):
         return True
-    return any(each.name == name for each in system.entries(above))
+    return any(each.name == name for each in entries_of(above, system))
 
 
 def _named_library(session: Session) -> str | None:

@@ -179,7 +179,7 @@ def _hoist_default(part: Tree, path: Path, facts: list[Fact]) -> Tree:
             facts.append(codes.BOTH_SPELLINGS.at(place, part="key", key=written, other=key))
         elif key in BRANCH_KEYS:
             part = move(part, ("default", key), (key,))
-        elif not key.startswith("$"):
+        else:
             owner = "`match branch`"
             facts.append(
                 core_codes.UNKNOWN_FIELD.at(place, part="key", field=Shown(key), owner=owner)
@@ -192,7 +192,8 @@ def _hoist_default(part: Tree, path: Path, facts: list[Fact]) -> Tree:
 
 def _lacks_content_item(message: Any) -> bool:
     """Whether a message has no content item. The reason for a hole was reported before."""
-    return isinstance(message, dict) and not _is_mapping_or_hole(message.get("content"))
+    content = mapping_or_empty(message).get("content")
+    return isinstance(message, dict) and content is not HOLE and not isinstance(content, dict)
 
 
 def _wrap_message_text(part: Tree, path: Path, facts: list[Fact]) -> Tree:
@@ -400,7 +401,3 @@ _REWRITES: tuple[Rewrite, ...] = (
     ),
     Rewrite(grammar.triggers, _needs_flattening, _flatten_matchers),
 )
-
-
-def _is_mapping_or_hole(value: Any) -> bool:
-    return value is HOLE or isinstance(value, dict)

@@ -189,8 +189,9 @@ class ToolpackLoader:
         self, path: str | os.PathLike[str]
     ) -> tuple[str, list[_Entry], list[Diagnostic]]:
         """The folder, what is kept of each file in it, and every finding."""
-        folder = os.path.abspath(expand_home(path_argument("path", path)))
-        request = Request(env={}, options=self._options, roots=self._roots, folders=(folder,))
+        request = Request(env={}, options=self._options, roots=self._roots)
+        folder = request.system.absolute(expand_home(path_argument("path", path)))
+        request = msgspec.structs.replace(request, folders=(folder,))
         if not request.system.is_folder(folder):
             raise ToolpackValidationError([_missing_folder(folder, request.system)])
         run = request.new_run()

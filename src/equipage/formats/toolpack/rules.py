@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from msgspec.structs import replace
 
@@ -23,6 +23,7 @@ from equipage.plugin import (
     Change,
     Fact,
     Origin,
+    Outcome,
     Path,
     Remedy,
     Session,
@@ -34,9 +35,6 @@ from equipage.plugin import (
     put,
     remove,
 )
-
-if TYPE_CHECKING:
-    from equipage.plugin import Outcome
 
 # Names and shorthands.
 

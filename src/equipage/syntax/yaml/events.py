@@ -76,20 +76,24 @@ _SUBSTITUTES = range(0xF0000, 0x110000)
 _LARGE_ESCAPE = lazy_regex(r"\\U([0-9A-Fa-f]{8})")
 #: The name of an anchor, of which the parsers know only some letters; and one they end too early.
 #: With a `:` at its end, `&a: b` may be a key.
-_NAME = lazy_regex(r"[^ \t\r\n,\[\]{}]*[^ \t\r\n,\[\]{}:]")
+_NAME = lazy_regex(r"[^ \t\r\n,\[\]{}]{0,60}[^ \t\r\n,\[\]{}:]")
 _CUT_NAME = lazy_regex(r"&[0-9A-Za-z_-]+[?:%@`]")
 _MAX_NAMES = 20
+#: What makes digits of other characters, or one number of two.
+_DIGIT_ESCAPE = lazy_regex(r"\\(?:x3|u003|U0000003|[\r\n])")
 #: Blanks with a tab, and what they precede: the end of a line, a comment, or a block, which only
 #: spaces may indent.
 _BLANKS = lazy_regex(
     r"(?P<blanks>[ \t]+)"
     r"(?:(?P<end>[#\r\n]|\Z)|(?P<block>[-?:][ \t\r\n]|[^#\r\n]*:(?:[ \t\r\n]|\Z)))?"
 )
+_BLANK_LINE = lazy_regex(r"(?<=[\r\n])[ \t]+(?=[#\r\n])")
 _BEFORE_BLANKS = lazy_regex(r"(?:[ \t]*[-?:](?=[ \t]|\Z))+ *|[^\r\n]*: *")
 #: The line of a `|`, and the blanks before the first character below it.
 _LITERAL_START = lazy_regex(
     r"(?P<lead>[ -]*)(?P<key>[^\r\n]*?)\|[+-]?[ \t]*(?:#[^\r\n]*)?[\r\n]+(?P<indent> *)"
 )
+_BLOCK_LINE = lazy_regex(r"[|>][-+0-9]*[ \t]*(?:[#\r\n]|\Z)")
 _BLOCK_START = lazy_regex(r"[|>][^\r\n]*[ \r\n]+")
 #: How many characters may be read again because of something that was in the way, beside twice the
 #: text, and which part of a text it costs to begin again.
@@ -181,17 +185,17 @@ class Events:
         before = self._read
         at = len(before) if error.problem_mark is None else error.problem_mark.index
         self._budget[0] -= at + len(before) // _RESTART_SHARE
-        if before[at : at + 1] == ":":
+        if before[at : at + 1] == "\t":
+            self._replace_tab(at, error)
+            self._doubt = at, error
+        elif ":" in before[max(at - 1, 0) : at + 1]:
             self._replace_word_starts()
         elif error.context == "while scanning an anchor" and error.context_mark is not None:
             self._rename(error.context_mark.index + 1)
-        elif before[at : at + 1] == "\t":
-            self._replace_tab(at, error)
-            self._doubt = at, error
         return self._read != before and self._budget[0] >= 0
 
     def _replace_tab(self, at: int, error: MarkedYAMLError) -> None:
-        text, blanks, by = self._read, _BLANKS.match(self._read, at), ""
+        text, blanks, by, rest = self._read, _BLANKS.match(self._read, at), "", at
         assert blanks is not None  # at least the tab
         is_block = error.context == "while scanning a block scalar"
         begin = error.context_mark.index if is_block and error.context_mark is not None else at
@@ -200,6 +204,9 @@ class Events:
             is_apart = blanks["block"] is None and _BEFORE_BLANKS.fullmatch(text, line, at)
             if blanks["end"] is not None or is_apart:
                 by = " " * len(blanks["blanks"])
+                # Up to the next `|` or `>`, no blank line is part of a text.
+                block = _BLOCK_LINE.search(text, at)
+                rest = len(text) if block is None else block.start()
         elif _BLOCK_START.fullmatch(text, begin, at):
             start = _LITERAL_START.fullmatch(text, line, at)
             if start is not None:
@@ -209,13 +216,15 @@ class Events:
                 by = self._substitute_for("\t") if len(start["indent"]) > least else ""
         elif blanks["end"] is not None and blanks["end"] != "#":
             by = "#" + " " * (len(blanks["blanks"]) - 1)  # as a comment would, it ends the text
-        self._read = text[:at] + by + text[at + len(by) :]
+        done = at + len(by)
+        blank = _BLANK_LINE.sub(lambda match: " " * len(match[0]), text[done : max(done, rest)])
+        self._read = text[:at] + by + blank + text[done + len(blank) :]
 
     def _rename(self, at: int) -> None:
         """Replace the name of an anchor by digits that the text has nowhere."""
         name = self._read[at : match_end(_NAME, self._read, at)]
         digits = f"{len(self._originals):0{len(name)}}"
-        is_free = digits not in self._text and "\\" not in self._text
+        is_free = digits not in self._text and _DIGIT_ESCAPE.search(self._text) is None
         if name and is_free and len(digits) == len(name) and len(self._originals) < _MAX_NAMES:
             self._originals[digits] = name
             pattern = rf"(?<=[&*]){re.escape(name)}(?=[ \t\r\n,\[\]{{}}]|\Z)"

@@ -103,8 +103,8 @@ async def _connect(
 #: Where the last 32 bits of an address of IPv6 are one of IPv4: IPv4-compatible and IPv4-translated
 #: addresses, and those of NAT64.
 _EMBEDDING = [ipaddress.IPv6Network(each) for each in ("::/96", "::ffff:0:0:0/96", "64:ff9b::/96")]
-#: The addresses of NAT64 in one's own network.
-_LOCAL_NAT64 = ipaddress.IPv6Network("64:ff9b:1::/48")
+#: The addresses of NAT64 and of routes (SRv6) in one's own network.
+_LOCAL = [ipaddress.IPv6Network(each) for each in ("64:ff9b:1::/48", "5f00::/16")]
 
 
 def _is_public(text: str) -> bool:
@@ -116,7 +116,7 @@ def _is_public(text: str) -> bool:
             meant = ipaddress.IPv4Address(int(address) & 0xFFFFFFFF)
         if meant is not None:
             return _is_public(str(meant))
-        if address.is_site_local or address in _LOCAL_NAT64:
+        if address.is_site_local or any(address in each for each in _LOCAL):
             return False
     return bool(address.is_global and not address.is_multicast)
 

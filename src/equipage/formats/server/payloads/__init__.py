@@ -287,14 +287,13 @@ class Generate(Directive):
         at, facts = node.path + node.at, expansion.facts
         generator, found = build(node.reference, self.limits, at)
         facts += found
-        slot = self.slot(node.path)
-        if slot == "free":
+        if self.slot(node.path) == "free":
             facts.append(codes.GENERATE_IN_DATA.at(at, part="key"))
             return node.hole() if generator is None else node.tree
         expansion.report_siblings(node)
         if generator is None:
             return node.hole()
-        if slot == "text" and not generator.produces_text:
+        if not generator.produces_text:
             facts.append(codes.GENERATE_BINARY_TEXT.at(at, part="key", type=generator.type))
         if generator not in self.known:
             self.known[generator] = Generated.from_generator(generator)
