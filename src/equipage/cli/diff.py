@@ -27,7 +27,7 @@ from equipage.cli.arguments import (
 from equipage.cli.check import render_document
 from equipage.cli.output import Output
 from equipage.cli.request import request_of
-from equipage.clients.reading import reaches_of, reading_of
+from equipage.clients.reading import main_agents, reaches_of, reading_of
 from equipage.core import codes
 from equipage.core.diagnostics import Diagnostic, Shown, UsageError
 from equipage.core.path import ROOT, Path, format_path
@@ -157,10 +157,7 @@ def declare(parser: Parser) -> None:
         "compared.",
         ("equipage diff HEAD", "what your changes mean"),
         ("equipage diff main --fail-on widened", "fail only on wider permissions"),
-        (
-            "equipage diff main -f markdown",
-            "a comment for a pull request; empty if nothing widened",
-        ),
+        ("equipage diff main -f markdown", "a comment for a pull request"),
         ("equipage diff old.yaml new.yaml", "two files"),
         ("equipage diff v1:server.yaml server.yaml", "a file at a revision"),
     )
@@ -172,7 +169,8 @@ def declare(parser: Parser) -> None:
         "--fail-on",
         choices=("any", "widened"),
         default="any",
-        help="exit 1 on any difference, or only if a permission is widened (default: any)",
+        help="exit 1 on any difference, or only if agents may do more or that is not known "
+        "(default: any)",
     )
     parser.add_argument(
         "--author",
@@ -248,6 +246,7 @@ def _run(
     single = after.system.name_of(after.path)
     diffs = list(_compare_files(old.outcomes, new.outcomes, single, show_env=options.show_env))
     diffs += _compare_rules(old, new)
+    diffs += _compare_main_agents(old, new, diffs)
     # The worst change is the first of its file, and comes first of all.
     diffs.sort(key=lambda diff: (not diff.widens, diff.sort_key(), diff.name))
     unknown = [_fill_file_name(each, single) for each in find_unjudged(old, new)]
@@ -364,14 +363,16 @@ def _compare_files(
         changes = compare(values[0], values[1], kind.presentation.sensitive, reach)
         if changes or reach:
             sides: list[Loaded[Any] | None] = [
-                None if each is None else Loaded(each) for each in (before, after)
+                None if each is None or each.tree is None else Loaded(each)
+                for each in (before, after)
             ]
             spans = (
                 _spans_of(sides[0], (path for each in changes for path in (each.was, each.path))),
                 _spans_of(sides[1], _new_paths(changes, reach)),
             )
             found = FileDiff(shown, kind.name, tuple(changes), sides[0], sides[1], tuple(reach))
-            yield replace(found, spans=spans)
+            is_there_twice = before is not None and after is not None
+            yield replace(found, spans=spans, how="changed" if is_there_twice else "")
 
 
 def _new_paths(changes: Iterable[Change], reach: Iterable[Difference]) -> Iterator[Path]:
@@ -381,6 +382,21 @@ def _new_paths(changes: Iterable[Change], reach: Iterable[Difference]) -> Iterat
         for step in each.widening_steps:
             path = ROOT if step.grant is None else step.grant.path
             yield from (path[:depth] for depth in range(1, len(path) + 1))
+
+
+def _compare_main_agents(old: Loads, new: Loads, diffs: list[FileDiff]) -> Iterator[FileDiff]:
+    """What main agents may do more because of several files together, which no file says alone."""
+    said = {
+        (step.sort, step.name)
+        for diff in diffs
+        for each in diff.reach
+        for step in each.widening_steps
+    }
+    for found in differences(*(main_agents(side.outcomes.values()) for side in (old, new))):
+        steps = tuple(step for step in found.widening_steps if (step.sort, step.name) not in said)
+        if steps and found.before is not None and found.after is not None:
+            reach, shown = replace(found, steps=steps), found.reach
+            yield FileDiff(shown.file, shown.kind, (), None, None, (reach,), "changed")
 
 
 def _compare_rules(old: Loads, new: Loads) -> Iterator[FileDiff]:

@@ -45,7 +45,7 @@ _CODES_OF_PARTS = frozenset(
     for each in (
         *(core_codes.UNKNOWN_FIELD, core_codes.FOREIGN_FIELD, core_codes.NON_STRING_KEY),
         *(core_codes.HEADER_ENDS_EARLY, core_codes.POLICY_FORBIDS, core_codes.POLICY_NOT_PINNED),
-        *(each for each in (*CLAUDE_CODES, *MCP_CODES) if each is not codes.MANIFEST_REFUSED),
+        *({*CLAUDE_CODES, *MCP_CODES} - {codes.MANIFEST_REFUSED, codes.HOOK_UNLOADABLE}),
         *(codes.NAME_TAKEN, codes.UNKNOWN_REFERENCE, codes.PATH_MISSING, codes.RESTRICTION_EMPTY),
         *(codes.NAME_FORM, codes.NAME_DIFFERS, codes.TEXT_TOO_LONG, codes.TEXT_MISSING),
     )
@@ -70,6 +70,11 @@ class Reading(msgspec.Struct, frozen=True):
     value: Any = None  #: plain; of an unknown or dropped file, what is written
     is_dropped: bool = False  #: whether the client reads nothing of it
     unknown: str = ""  #: why it is not known what the client makes of the file
+
+    @property
+    def counts(self) -> bool:
+        """Whether the client is known to read the file."""
+        return not (self.is_dropped or self.unknown)
 
     @property
     def counted_value(self) -> Any:
@@ -159,28 +164,21 @@ def reaches_of(
     `file` is the name that people are shown, by default that of the source; `usual_modes` as for
     `reach_of_value`.
     """
-    kind = outcome.kind
-    if (kind.presentation.ignored or _never)(outcome):
+    kind, ignored = outcome.kind, outcome.kind.presentation.ignored
+    if ignored is not None and ignored(outcome):
         return ()
     path = outcome.sources[0].name if outcome.sources else outcome.session.path
     name = outcome.session.files.system.name_of(path) if file is None else file
     reading = reading or reading_of(outcome)
     if not reading.unknown:
         # An agent that is dropped is not there; other files that are dropped say nothing.
-        is_gone = reading.is_dropped and name_and_sort(kind, {}, name)[1] == "agent"
-        return (
-            ()
-            if is_gone
-            else reach_of_value(kind, reading.counted_value, name, usual_modes=usual_modes)
-        )
+        if reading.is_dropped and name_and_sort(kind, {}, name)[1] == "agent":
+            return ()
+        return reach_of_value(kind, reading.counted_value, name, usual_modes=usual_modes)
     own, sort = name_and_sort(kind, reading.value or {}, name)
     program = program_of_file(kind, name)
     everything = (Grant("tool", EVERYTHING, "allows", name),)
     return (Reach(own, sort, kind.name, program, name, everything, unknown=reading.unknown),)
-
-
-def _never(_outcome: Outcome) -> bool:
-    return False
 
 
 # A folder.
@@ -230,6 +228,17 @@ def add_inherited(reaches: Sequence[Reach]) -> list[Reach]:
     return found
 
 
+def main_agents(outcomes: Iterable[Outcome]) -> list[Reach]:
+    """The agents that people talk to, named by their client and folder and not by a file."""
+    reaches = [reach for each in outcomes for reach in reaches_of(each)]
+    return [
+        msgspec.structs.replace(
+            each, file=configured_folder(each.file) or ".", name=f"{MAIN_AGENT} of {each.program}"
+        )
+        for each in _main_agents(reaches)
+    ]
+
+
 def _main_agents(giving: Iterable[Reach]) -> Iterator[Reach]:
     """The agents that people talk to, one for each client and folder with settings for it."""
     groups: dict[tuple[str, str], list[Reach]] = {}
@@ -239,8 +248,15 @@ def _main_agents(giving: Iterable[Reach]) -> Iterator[Reach]:
             key = each.program, configured_folder(each.file)
             groups.setdefault(key, []).append(each)
     for (program, _), layers in sorted(groups.items()):
-        # Settings first, what is local above what is shared.
-        layers.sort(key=lambda each: (each.sort != "settings", ".local." in each.file, each.file))
+        # Settings first; what lies deeper, and what is local, is above the rest.
+        layers.sort(
+            key=lambda each: (
+                each.sort != "settings",
+                each.file.count("/"),
+                ".local." in each.file,
+                each.file,
+            )
+        )
         first = layers[0]
         grants = tuple(_merge_layers(layers, program))
         unknown = next((each.unknown for each in layers if each.unknown), "")

@@ -117,7 +117,7 @@ class Answer(msgspec.Struct, frozen=True):
     @property
     def is_default(self) -> bool:
         """Whether no file says so."""
-        return all(each.default for each in self.reasons)
+        return bool(self.reasons) and all(each.default for each in self.reasons)
 
 
 class Column(msgspec.Struct, frozen=True):
@@ -245,7 +245,8 @@ def may_do(reach: Reach, activity: str) -> Answer | None:
         decided = [
             each for each in (_answer_by_mode(reach, *mode) for mode in modes) if each is not None
         ]
-        return min(decided, key=lambda each: _STATES_WIDEST_FIRST.index(each.state), default=None)
+        silent = Answer("unknown") if reach.sort == MAIN_AGENT else None
+        return min(decided, key=lambda each: _STATES_WIDEST_FIRST.index(each.state), default=silent)
     tools = TOOLS_BY_ACTIVITY.get(reach.program, {}).get(activity, ())
     answers = [each for each in (may_use(reach, tool) for tool in tools) if each is not None]
     if not answers:

@@ -29,6 +29,8 @@ PROJECT_FOLDER_COMMAND = re.compile(r"(?:\$\(|`)(?:git rev-parse --show-toplevel
 WORD_BREAK = re.compile(r"[\s\"'`]+")
 #: What ends a word inside of a word: a shell runs `sh -c "a.sh && b.sh"`, an option has `--file=x`.
 _INNER_WORD_BREAK = re.compile(r"[\s;&|()<>\"'`=,]+")
+#: What may be the path of a file, in a text of any language.
+PATH_IN_TEXT = re.compile(r"/?[\w.+@%-]+(?:/[\w.+@%-]+)*")
 MAX_PATH_LENGTH = 500
 #: Files with secrets, by their name; examples of such files have none.
 _PRIVATE_NAME = re.compile(
@@ -105,8 +107,7 @@ _RUNNER_FILES = {
 _FILES_OF_RUNNERS = frozenset(name for names in _RUNNER_FILES.values() for name in names)
 #: Files that say where launchers fetch what they run.
 _LAUNCHER_FILES = (".npmrc", ".yarnrc", ".yarnrc.yml", "bunfig.toml", "uv.toml", "pip.conf")
-#: A word in a script that may name a file beside it; and how many files one command may lead to.
-_WORD_OF_SCRIPT = re.compile(r"[\w./@+-]+")
+#: How many files one command may lead to.
 _MAX_READ = 200
 #: A script that is longer is not searched for further names.
 _MAX_SCRIPT = 256 * 1024
@@ -142,7 +143,7 @@ def files_read_by(
             seen.add(path)
             yield word, path
             # What a script reads lies beside it, or below where it is started.
-            named = dict.fromkeys(_WORD_OF_SCRIPT.findall((data or b"").decode("utf-8", "replace")))
+            named = dict.fromkeys(PATH_IN_TEXT.findall((data or b"").decode("utf-8", "replace")))
             waiting += [
                 (each, folder)
                 for each in named

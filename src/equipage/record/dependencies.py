@@ -34,6 +34,7 @@ from equipage.loading.result import canonical_json
 from equipage.record.commands import (
     IGNORED_FOLDERS,
     MAX_PATH_LENGTH,
+    PATH_IN_TEXT,
     files_below,
     folders_up,
     is_private,
@@ -54,8 +55,6 @@ _CODE_ENDINGS = re.compile(
     r"|tsx?|wasm)\Z|\b(?:composer|deno|package)\.json\Z|\bpyproject\.toml\Z",
     re.IGNORECASE,
 )
-#: What may be the path of a file, in a text of any language.
-_PATH_IN_TEXT = re.compile(r"/?[\w.+@%-]+(?:/[\w.+@%-]+)*")
 #: What languages add to a name: of a module of Python, or of one of Node.js.
 _IMPLIED_ENDINGS = ("", ".py", ".js", ".cjs", ".mjs", ".json")
 #: What a path may start with besides a name; an absolute path starts with nothing.
@@ -287,7 +286,7 @@ class _CodeCollector:
         folders of these files."""
         waiting = list(self.files)
         for word in words:
-            waiting += self._add_named([word, *_PATH_IN_TEXT.findall(word)], self.folder)
+            waiting += self._add_named([word, *PATH_IN_TEXT.findall(word)], self.folder)
         if not waiting:  # `make`, say: it looks into the folder that it works in
             entries = entries_of(self.folder, self.known.disk)
             waiting = self._add_code(self.folder, (each.name for each in entries))
@@ -297,7 +296,7 @@ class _CodeCollector:
             if here not in seen:
                 seen.add(here)
                 folder, data = os.path.dirname(here), self.known.disk.peek(here) or b""
-                names = _PATH_IN_TEXT.findall(data.decode("utf-8", "replace"))
+                names = PATH_IN_TEXT.findall(data.decode("utf-8", "replace"))
                 if self.imports:
                     names = [each for each in names if _CODE_ENDINGS.search(each)]
                 elif _may_be_code(here):

@@ -97,7 +97,7 @@ def loads_of(workspace: Workspace) -> Loads:
         _add_parts(loads, path, run)
     if is_folder:
         for outcome in loads.outcomes.values():
-            loads.guards.update(_guards(outcome, path))
+            _add_companions(outcome, path, loads)
     return loads
 
 
@@ -150,35 +150,28 @@ def _content(data: bytes | None, path: str, system: System, *, runs: bool) -> st
     return None if digest is None else f"{digest}{' runs' * (runs and system.is_executable(path))}"
 
 
-def _guards(outcome: Outcome, folder: str) -> Iterator[tuple[str, str]]:
-    """The files that decide what hooks of a configuration stop, each with its hash."""
+def _add_companions(outcome: Outcome, folder: str, loads: Loads) -> None:
+    """Take up the files that decide what commands of a configuration stop, fetch or run."""
     reaches = reaches_of(outcome)
-    guarding = {grant.path for each in reaches for grant in each.grants_of("guard")}
     programs = [grant for each in reaches for grant in each.grants_of("program")]
-    commands = [split_command(each.name) for each in programs if each.path in guarding]
     if not programs:
         return
-    from equipage.record.commands import (
-        files_beside_launchers,
-        files_read_by,
-        programs_run_by_name,
-    )  # few have any
+    from equipage.record import commands  # few have any
 
+    guarding = {grant.path for each in reaches for grant in each.grants_of("guard")}
+    guards = [split_command(each.name) for each in programs if each.path in guarding]
     system = outcome.session.files.system
-    root = system.real(outcome.session.root)
+    root, top = system.real(outcome.session.root), system.real(folder)
     start = os.path.dirname(system.real(outcome.session.path))
-    direct = programs_run_by_name(commands)
-    for word, path in files_read_by(commands, start, root, system):
+    direct = commands.programs_run_by_name(guards)
+    for word, path in commands.files_read_by(guards, start, root, system):
         content = _content(system.peek(path), path, system, runs=word in direct)
         if content is not None:
-            yield _name(path, system.real(folder)), content
+            loads.guards[_name(path, top)] = content
     launched = [split_command(each.name) for each in programs]
-    for path in files_beside_launchers(launched, root, system):
-        yield _name(path, system.real(folder)), f"{_LAUNCHER} {system.sha256(path)}"
-
-
-#: Begins the hash of a file that says where a launcher fetches what it runs.
-_LAUNCHER = "launcher"
+    for path in commands.files_beside_launchers(launched, root, system):
+        what = "file that says what a launcher fetches or runs"
+        loads.unread[_name(path, top)] = what, system.sha256(path) or _OUT
 
 
 def _sort_loads(found: Iterable[FileLoad], folder: str | None, system: System) -> Loads:
@@ -227,15 +220,8 @@ def find_unjudged(old: Loads, new: Loads) -> Iterator[Unjudged]:
         if each.severity == "error":
             counts = (each.name, each.code) not in known
             yield Unjudged(each.name or "", each.message, counts)
-    for name in sorted({*old.guards, *new.guards}):
-        digest, other = old.guards.get(name, ""), new.guards.get(name)
-        if f"{digest}{other}".startswith(_LAUNCHER):
-            if digest != other:
-                how = "removed" if other is None else "changed" if digest else "added"
-                yield Unjudged(name, f"what says where a launcher fetches from {how}", True)
-            continue
-        if not digest:
-            continue  # a new guard stops more
+    for name, digest in sorted(old.guards.items()):
+        other = new.guards.get(name)
         # One that can be run now, and could not before, guards more.
         if other not in (digest, f"{digest} runs"):
             how = "changed" if other is not None else "is gone, or no longer run"

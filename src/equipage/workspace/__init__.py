@@ -119,18 +119,18 @@ class Workspace:
             return self._loads[file]
         return load_file(file, self.request.new_run(self.run), kind=self.kind)
 
-    def loads(self, *, every_path: bool = False) -> list[FileLoad]:
+    def loads(self, *, every_path: bool = False, unread: bool = False) -> list[FileLoad]:
         """The load of each file, as a whole; the files share what they read and parse.
 
         A file below a folder that is not recognised is left out; one that the caller named is not.
-        So is a file that another load reads as its own and knows better. With `every_path`, files
-        that a tool reads and equipage does not are given, too, agents by their header that another
-        load reads, and each path by which a tool finds a file.
+        So is a file that another load reads as its own and knows better. With `unread`, files that
+        a tool reads and equipage does not are given, too, and with `every_path` also agents by
+        their header that another load reads, and each path by which a tool finds a file.
         """
-        loads = list(self._all_loads(every_path=every_path))
+        loads = list(self._all_loads(every_path=every_path, unread=unread))
         return drop_overruled_loads(loads, self.system, only_parts=every_path)
 
-    def _all_loads(self, *, every_path: bool) -> Iterator[FileLoad]:
+    def _all_loads(self, *, every_path: bool, unread: bool) -> Iterator[FileLoad]:
         said = {codes.INTERNAL_ERROR, codes.CHECK_ENDED, codes.LINK_OUTSIDE}
         if every_path:
             said.add(codes.LINK_BROKEN)
@@ -150,7 +150,7 @@ class Workspace:
                 problem = load.problem or unrecognised_finding(file.path, self.system)
                 yield msgspec.structs.replace(load, problem=problem)
             elif load.unread is not None:
-                if every_path:
+                if every_path or unread:
                     yield load
             elif load.problem is not None and load.problem.code in said:
                 yield load

@@ -54,8 +54,9 @@ def _read_live_rules(row: Row, value: Any, path: Path) -> Iterator[Grant]:
 def _read_whole_tools(row: Row, value: Any, path: Path) -> Iterator[Grant]:
     """Names of tools; a pattern behind one has no effect, but for names of agents."""
     for each in read_names(row, value, path):
-        tool = each.name.partition("(")[0].strip()
-        yield each if tool in ("Agent", "Task") else msgspec.structs.replace(each, name=tool)
+        tool, bracket, _ = each.name.partition("(")
+        is_whole = bool(bracket) and tool.isalnum() and tool not in ("Agent", "Task")
+        yield msgspec.structs.replace(each, name=tool) if is_whole else each
 
 
 _SETTINGS_ROWS = (
@@ -137,6 +138,8 @@ _SETTINGS_ROWS = (
             "sandbox/filesystem/allowManagedReadPathsOnly",
         )
     ),
+    any_change_widens("parentSettingsBehavior"),
+    widens("enableArtifact"),
     widens("skipDangerousModePermissionPrompt"),
     widens("skipWebFetchPreflight"),
     widens("channelsEnabled"),
