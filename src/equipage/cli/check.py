@@ -198,9 +198,9 @@ def run(options: argparse.Namespace, output: Output) -> int:
     # The settings of equipage itself are checked on the way; alone they are nothing to check.
     is_nothing = all(each.kind == SETTINGS for each in report.files) and not report.errors
     if unread:
-        files = "1 file of an agent tool" if unread == 1 else f"{unread:,} files of agent tools"
+        those = "1 file of an agent tool" if unread == 1 else f"{unread:,} files of agent tools"
         nothing = "nothing was checked; " if is_nothing else ""
-        output.note(f"equipage: {nothing}known, but not read: {files}")
+        output.note(f"equipage: {nothing}known, but not read: {those}")
     elif is_nothing:
         output.note(NOTHING_FOUND)
     return code

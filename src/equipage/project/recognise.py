@@ -187,7 +187,8 @@ def _has_known_key(path: str, kind: str, files: Files) -> bool:
     """Whether a JSON file has a key of its kind at its root, or cannot be read to tell."""
     text = _decode_utf(files.peek(path) or b"")
     members = json_members(text.removeprefix("\ufeff"), ())
-    fields = msgspec.structs.fields(registry.format_named(kind).model)
+    model: Any = registry.format_named(kind).model
+    fields = msgspec.structs.fields(model)
     return members is None or any(each.encode_name in members for each in fields)
 
 

@@ -327,8 +327,8 @@ SIGN_TYPES: dict[str, type | None] = {
     **_SERVER_PARTS,
     **dict.fromkeys(("server", "flow", "agents", "attack", "response", *_PATTERNS), dict),
     **dict.fromkeys(("packages", "remotes", "parameters", "extensions"), list),
-    **dict.fromkeys(("$include", "manifest_version", "dxt_version"), str),
-    **dict.fromkeys(("name", "id", "title", "description", "instructions", "oatf")),
+    **dict.fromkeys(("$include", "instructions", "manifest_version", "dxt_version"), str),
+    **dict.fromkeys(("name", "id", "title", "description", "oatf")),
 }
 #: Keys that are a sign only with another one beside them.
 _COMPANION_KEYS = {

@@ -207,7 +207,9 @@ def arguments_are_replaced(
 ) -> Iterator[Fact]:
     """The text names its arguments as Claude Code replaces them."""
     source = session.documents[0].source if session.documents else None
-    for match in re.finditer(r"\$ARGUMENT(?![\w\[])", source.text) if source is not None else ():
+    if source is None:
+        return
+    for match in re.finditer(r"\$ARGUMENT(?![\w\[])", source.text):
         yield codes.ARGUMENT_NOT_REPLACED.at(span=Span(source, *match.span()))
 
 
