@@ -352,13 +352,13 @@ def wrap_in_field(convention: Convention, tree: Tree, _session: Session) -> tupl
     return Tree({convention.wraps: tree.value}, origins), []
 
 
-def check_servers(convention: Convention, tree: Tree, _session: Session) -> tuple[Tree, list[Fact]]:
+def check_servers(convention: Convention, tree: Tree, session: Session) -> tuple[Tree, list[Fact]]:
     """Report what is wrong with the MCP servers in the settings of a tool."""
     if convention.servers is None:
         return tree, []
     from equipage.clients.mcp.servers import server_findings  # few files have servers
 
-    return tree, server_findings(convention.servers, tree)
+    return tree, server_findings(convention.servers, tree, session)
 
 
 STAGES = (

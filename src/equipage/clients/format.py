@@ -16,7 +16,7 @@ from typing import Any
 
 import msgspec
 
-from equipage.clients import checks, codes, opencode, references
+from equipage.clients import checks, codes, launchers, opencode, references
 from equipage.clients.catalogue import (
     CompositeType,
     Convention,
@@ -70,6 +70,7 @@ _TABLES = (*CONVENTIONS, *skills.VARIANTS)
 _RULES_OF_CLIENTS = {
     **claude_rules.RULES,
     **opencode.RULES,
+    **launchers.RULES,
     "agentic-workflow": OwnRules((checks.workflow_is_compiled,), codes.WORKFLOW_CODES),
     "gemini-extension": OwnRules((extension_is_accepted,), codes.CLAUDE_CODES),
 }

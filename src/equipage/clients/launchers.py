@@ -17,9 +17,10 @@ from typing import Any
 import msgspec
 
 from equipage.clients import codes
+from equipage.clients.catalogue import Convention, OwnRules
 from equipage.core.codes import SECRET_IN_FILE
 from equipage.core.diagnostics import Fact, Shown
-from equipage.core.path import Path, walk
+from equipage.core.path import Path, get, walk
 from equipage.core.text import lazy_regex
 from equipage.files.walking import is_ignored
 from equipage.loading.session import Session, is_template_or_fixture
@@ -328,21 +329,41 @@ _BARE_PROGRAMS = (
 
 
 def missing_scripts(
-    servers: Mapping[Any, Any], path: Path, session: Session, folder: str | None
+    servers: Mapping[Any, Any], path: Path, session: Session, *, in_plugin: bool = False
 ) -> Iterator[Fact]:
-    """The scripts of servers that are not there; `folder` is where their client starts them.
-
-    A plugin names its files by a variable; without a folder, only those are looked for.
-    """
+    """The scripts of servers that are not there. A plugin names its own by a variable."""
+    folder = os.path.dirname(session.path) if in_plugin else _started_in(session)
+    prefix = "${CLAUDE_PLUGIN_ROOT}/" if in_plugin else "${workspaceFolder}/"
     for name, server in servers.items():
         words = command_words(server) if isinstance(server, dict) and "cwd" not in server else []
-        prefix, root = "${CLAUDE_PLUGIN_ROOT}/", os.path.dirname(session.path)
-        if folder is not None:
-            prefix, root = "${workspaceFolder}/", folder
         script = script_of([each.removeprefix(prefix).removeprefix("./") for each in words])
-        is_named = folder is not None or any(each == f"{prefix}{script}" for each in words)
-        if script and is_named and problem_of_file(script, root, session, runs=False):
+        is_named = not in_plugin or f"{prefix}{script}" in words
+        if script and is_named and problem_of_file(script, folder, session, runs=False):
             yield codes.SERVER_FILE_MISSING.at((*path, name, "command"), file=Shown(script))
+
+
+def _started_in(session: Session) -> str:
+    """Where a client starts what a file of a project names: the folder around its hidden one."""
+    root = session.root.replace(os.sep, "/")
+    inside = os.path.dirname(session.path).replace(os.sep, "/").removeprefix(root)
+    return root + (inside.rpartition("/.")[0] if "/." in inside else inside)
+
+
+def hook_scripts_exist(_convention: Convention, _config: Any, session: Session) -> Iterator[Fact]:
+    """The scripts of hooks are there, where the project is or beside the file."""
+    value = session.documents[0].value if session.documents else None
+    folders = {_started_in(session), os.path.dirname(session.path)}
+    for path, words in commands_among(walk(value)):
+        script = None if "cwd" in get(value, path[:-1], {}) else script_of(words)
+        if script and all(problem_of_file(script, each, session, runs=False) for each in folders):
+            yield codes.HOOK_FILE_MISSING.at(path, file=Shown(script))
+
+
+#: The kinds of files with nothing but hooks, Claude Code's own aside.
+RULES = {
+    kind: OwnRules((hook_scripts_exist,), (codes.HOOK_FILE_MISSING,))
+    for kind in ("codex-hooks", "copilot-hooks", "cursor-hooks", "windsurf-hooks")
+}
 
 
 def _check_pinned(words: list[str], place: Path) -> Iterator[Fact]:

@@ -249,7 +249,7 @@ def skill_is_read(convention: Convention, _config: Any, session: Session) -> Ite
 
 
 _RULES: dict[str, tuple[Rule, ...]] = {
-    "claude-settings": (settings_are_valid,),
+    "claude-settings": (settings_are_valid, model_exists),
     "claude-hooks": (hooks_file_is_valid,),
     "claude-agent": (header_hooks_are_valid, plugin_agent_fields_count, model_exists),
     "claude-command": (header_hooks_are_valid, model_exists, arguments_are_replaced),

@@ -6,7 +6,6 @@ folder, a `.mcp.json` must follow the seed to the letter: then `formats.defect.m
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator
 from functools import cache, partial
 from typing import Any, ClassVar, Literal
@@ -25,10 +24,12 @@ from equipage.clients.launchers import (
 from equipage.clients.mcp import (
     CLAUDE,
     CLAUDE_PLUGIN,
+    CODEX,
     CODEX_PLUGIN,
     COPILOT,
     CURSOR,
     DIALECTS,
+    GEMINI,
     OPENCODE,
     VSCODE,
     Dialect,
@@ -39,7 +40,7 @@ from equipage.core.diagnostics import Change, Fact, Remedy, Severity, Shown
 from equipage.core.frozen import prepare
 from equipage.core.path import HOLE, ROOT, Path, get, table_at
 from equipage.core.source import Source
-from equipage.core.text import Guesses, nearest
+from equipage.core.text import Guesses, lazy_regex, nearest
 from equipage.files.reading import Files
 from equipage.formats.defect.mcp import STRICT_MCP_JSON, list_servers, server_names
 from equipage.loading.format import TOLERANT, Format, Presentation, Reading, Sensitive, Together
@@ -123,11 +124,8 @@ def gather_servers(dialect: Dialect, tree: Tree, session: Session) -> tuple[Tree
         return Tree({SERVERS: entries}, origins, moves), facts
     parts: dict[Path, Tree] = {}
     if dialect in (CLAUDE, CLAUDE_PLUGIN, VSCODE, CURSOR):
-        above = os.path.dirname(session.path)
-        folder = above if dialect is CLAUDE else os.path.dirname(above)
-        facts += missing_scripts(
-            entries, found, session, None if dialect is CLAUDE_PLUGIN else folder
-        )
+        is_plugin = dialect is CLAUDE_PLUGIN
+        facts += missing_scripts(entries, found, session, in_plugin=is_plugin)
     if dialect is CLAUDE:
         facts += check_name_collisions(entries, found)
     if dialect is VSCODE:
@@ -196,12 +194,19 @@ def _rename_remedy(path: Path, name: str) -> Remedy:
     return Remedy(f"rename to `{name}`", (Change(path, name, "key"),), safe=False)
 
 
-def server_findings(tool: str, tree: Tree) -> list[Fact]:
+#: Files whose servers start in folders that are not known: of users, and of extensions.
+_NOT_OF_PROJECT = lazy_regex(r"/\.config/|/gemini-extension\.json\Z")
+
+
+def server_findings(tool: str, tree: Tree, session: Session) -> list[Fact]:
     """Findings about the servers in the settings of a tool; the tree is not changed."""
     dialect = next(each for each in DIALECTS if each.tool == tool)
     path, facts = _find_servers(dialect, tree) if isinstance(tree.value, dict) else (ROOT, [])
     guesses = Guesses()
-    for name, value in table_at(tree.value, path).items() if path else ():
+    servers = table_at(tree.value, path) if path else {}
+    if dialect in (CODEX, OPENCODE, GEMINI) and not _NOT_OF_PROJECT.search(session.path):
+        facts += missing_scripts(servers, path, session)
+    for name, value in servers.items():
         facts += _read_server(dialect, tree, (*path, name), value, guesses)[1]
     return facts
 
