@@ -50,6 +50,13 @@ def test_what_is_recommended_can_be_run() -> None:
     assert "another program" in listed.out
 
 
+def test_a_default_is_explained() -> None:
+    write(".", {"a.yaml": "name: a\n"})
+    done = run("explain", "a.yaml", "url")
+    said = 'url = "https://a.example"\n  no file sets it: this is the default of `app`\n'
+    assert (done.code, done.out) == (0, said)
+
+
 def test_codes_of_rules_can_be_selected_and_ignored() -> None:
     write(".", {"b.yaml": "{name: a, url: http://b}\n"})
     assert run("check", "b.yaml", "--select", "no-https").code == 1

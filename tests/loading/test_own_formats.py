@@ -274,6 +274,36 @@ def test_layers_that_contradict_each_other_are_an_error_of_the_higher_one(folder
     ]
 
 
+@pytest.mark.parametrize(
+    ("base", "own", "said"),
+    [
+        ("tools: {$include: lib/no.yaml}", "", "base.yaml:1:19: error[include-not-found]"),
+        ("tools: {$include: base.yaml}", "", "base.yaml:1:19: error[include-cycle]"),
+        ("tools: {$include: 5}", "", "base.yaml:1:19: error[wrong-type]"),
+        ("tools: {}", "", "base.yaml:1:8: error[wrong-type]"),
+        ("tools: {}", "tools: [{name: other}]", "base.yaml:1:8: error[wrong-type]"),
+        ("tools: [{$include: lib/no.yaml}]", "", "base.yaml:1:20: error[include-not-found]"),
+        ("tools: [{name: '${NO}', url: u}]", "", "base.yaml:1:17: error[env-missing]"),
+        ("tools: [", "", "base.yaml:1:9: error[yaml-syntax]"),
+    ],
+)
+def test_what_cannot_be_had_makes_no_entry_incomplete(
+    folder: Path, base: str, own: str, said: str
+) -> None:
+    """`local.yaml` changes an entry by its name, and says nothing else of it."""
+    write(folder, {"base.yaml": base, "app.yaml": f"name: a\nprompt: p\n{own}\n"})
+    assert [each.partition(" ")[0] + " " + each.split()[1] for each in findings(APP)] == [said]
+
+
+def test_a_type_that_a_class_allows_is_replaced_as_a_whole(folder: Path) -> None:
+    model = TypedDict("Loose", {"tools": list[Tool] | str})  # noqa: UP013
+    write(folder, {"base.yaml": "tools: none", "app.yaml": "tools: [{name: a}]"})
+    layered = Format(model, layers=("base.yaml", FILE), merge={"tools": equipage.by("name")})
+    assert findings(layered) == [
+        "app.yaml:1:9: error[missing-field] missing required field `url` in `tool` (at tools[0])"
+    ]
+
+
 class Nested(TypedDict, total=False):
     parts: dict[str, dict[str, int]]
     either: str | dict[str, int]
@@ -777,7 +807,13 @@ def test_the_wrong_tag_is_an_error_also_where_there_is_one() -> None:
 
 
 def test_the_default_of_any_class_is_explained() -> None:
-    assert str(equipage.loads("inner: {size: 1}", Holder).explain("made")).startswith("made = []")
+    story = equipage.loads("inner: {size: 1}", Holder).explain("made")
+    assert str(story) == "made = []\n  default of `holder`"
+    pydantic = pytest.importorskip("pydantic")
+    inner = pydantic.create_model("Inner", size=(int, 1))
+    outer = pydantic.create_model("Outer", parts=(list[inner], ...))
+    story = equipage.loads("parts: [{}]", outer).explain("parts[0].size")
+    assert (story.value, story.default_of) == (1, "`inner`")
 
 
 def test_what_is_frozen_is_frozen_deeply() -> None:

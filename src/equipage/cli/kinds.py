@@ -26,6 +26,7 @@ from equipage.clients.file_grants import program_of
 from equipage.clients.tables.conventions import CONVENTIONS
 from equipage.loading.editor_schema import schema_for
 from equipage.loading.format import Format
+from equipage.loading.model import is_struct
 from equipage.loading.type_words import describe, type_info
 from equipage.project.registry import BUILT_IN, conventions, format_named, known_kinds
 from equipage.render.text import Style, table
@@ -60,7 +61,7 @@ def all_known_kinds() -> list[KnownKind]:
     return sorted(map(known_kind, known_kinds()), key=lambda each: (each.program, each.kind))
 
 
-def known_kind(name: str) -> KnownKind:
+def known_kind(name: str | Format) -> KnownKind:
     """What is known of one kind. Raises `UsageError`."""
     kind = format_named(name)
     row = next((each for each in (*BUILT_IN, *conventions()) if each.kind == kind.name), None)
@@ -77,7 +78,7 @@ def known_kind(name: str) -> KnownKind:
 
 
 def _fields(kind: Format) -> tuple[KnownField, ...]:
-    info = type_info(kind.model)
+    info = type_info(kind.model) if is_struct(kind.model) else None
     if not isinstance(info, types.StructType):
         return ()
     table = next((each for each in CONVENTIONS if each.kind == kind.name), None)

@@ -27,6 +27,7 @@ from equipage.core.diagnostics import UsageError
 from equipage.core.path import ROOT, Path, format_path, get, walk
 from equipage.core.source import Span
 from equipage.core.text import visible, visible_at_line_start
+from equipage.loading.format import USUALLY_SENSITIVE
 from equipage.loading.pipeline import Outcome
 from equipage.loading.result import (
     Explanation,
@@ -210,7 +211,8 @@ def _explanation_lines(story: Explanation, outcome: Outcome, style: Style) -> It
     name = visible(story.path) or "(everything)"
     yield f"{style.paint('bold', name)} = {_format_value(story.value, style.width - len(name) - 3)}"
     if not story.settings:
-        yield "  no file sets it: this is the default"
+        owner = f" of {story.default_of}" if story.default_of else ""
+        yield f"  no file sets it: this is the default{owner}"
         yield from (f"  {line}" for line in _absence_lines(story.path, outcome, style))
         return
     yield ""
@@ -235,9 +237,10 @@ def _absence_lines(written: str, outcome: Outcome, style: Style) -> Iterator[str
     """What it means that a field is absent, where that decides what an agent may do."""
     path = path_of(written) if written else ROOT
     known = next(
-        (each for each in known_kind(outcome.kind.name).fields if (each.name,) == path), None
+        (each for each in known_kind(outcome.kind).fields if (each.name,) == path), None
     )
-    for each in outcome.kind.presentation.sensitive:
+    usual = outcome.kind.presentation.sensitive is USUALLY_SENSITIVE  # it need not be of an agent
+    for each in () if usual else outcome.kind.presentation.sensitive:
         if each.what != "permission" or not each.covers(path):
             continue
         if each.default is not None:

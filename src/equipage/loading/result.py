@@ -15,6 +15,7 @@ from equipage.core.source import Source, Span
 from equipage.core.text import nearest, visible
 from equipage.files import wrong_argument
 from equipage.loading.tree import MADE_ABSOLUTE, Origin, Provenance, Tree, locate_all
+from equipage.loading.type_words import title
 from equipage.loading.wording import (
     Spelling,
     VariableMask,
@@ -75,6 +76,8 @@ class Explanation(msgspec.Struct, frozen=True):
     """The directives that it came through, outermost first."""
     variables: tuple[str, ...] = ()
     """The environment variables that are part of it."""
+    default_of: str | None = None
+    """The class whose default it is, in words; None if a file sets it, or if no class has it."""
 
     @property
     def steps(self) -> tuple[Setting, ...]:
@@ -89,6 +92,7 @@ class Explanation(msgspec.Struct, frozen=True):
             for each in self.steps
         ]
         lines += [f"  from the environment: {name}" for name in self.variables]
+        lines += [f"  default of {self.default_of}"] if self.default_of else []
         return "\n".join(lines)
 
 
@@ -362,7 +366,7 @@ class Loaded(Generic[C]):
     ) -> Explanation:
         authored, mask = self._tree.path_as_written(path), self._variable_mask
         if not _is_written(story.origin, value):
-            return Explanation(format_path(mask.mask_path(authored)), value, ())
+            return self._default_at(path, authored, value)
 
         def setting(origin: Origin, how: str, *, wins: bool = False) -> Setting:
             value, at = get(origin.document.value, origin.path), origin.path
@@ -412,8 +416,16 @@ class Loaded(Generic[C]):
                 authored = self._tree.path_as_written(steps[: number + 1])
                 raise no_value_error(mask(authored), beside)
             value = known[step]
-        authored = mask(self._tree.path_as_written(steps))
-        return Explanation(format_path(authored), plain_data(value), ())
+        return self._default_at(steps, self._tree.path_as_written(steps), plain_data(value))
+
+    def _default_at(self, path: Path, authored: Path, value: Any) -> Explanation:
+        """The explanation of a value that no file sets."""
+        holder: Any = self.config
+        for step in path[:-1]:
+            holder = children_of(holder).get(step)
+        owner = None if isinstance(holder, dict | list | tuple | None) else title(type(holder))
+        shown = format_path(self._variable_mask.mask_path(authored))
+        return Explanation(shown, value, (), default_of=owner)
 
     # Pickling.
 

@@ -338,6 +338,8 @@ def _merge(base: Tree, over: Tree, strategy: Choice, path: Path, above: int) -> 
     if not isinstance(how, str):
         if isinstance(base.value, list) and isinstance(over.value, list):
             return _merge_entries(base, over, strategy, path, inner, how.key)
+        if base.value is HOLE and isinstance(over.value, list):
+            return base  # any entry may be a part of one that is not known
         how = "merge"
     if how == "append" and isinstance(base.value, list) and isinstance(over.value, list):
         return _append(base, over, inner)
@@ -380,7 +382,7 @@ def _merge_entries(
     """Two lists as one: an entry is merged over the first with the same key, or comes behind."""
     value, below = list(base.value), dict(base.origins.below)
     # What could not be had may be the entry that another one changes.
-    is_whole = HOLE not in value
+    is_whole = not any(each is HOLE or get(each, (key,)) is HOLE for each in value)
     numbers: dict[Any, int] = {}
     for number, each in enumerate(value):
         if isinstance(each, dict) and isinstance(each.get(key), str | int):
