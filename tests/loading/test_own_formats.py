@@ -19,6 +19,8 @@ import pytest
 import equipage
 from equipage import FILE, Format, LoadError, Problem, UsageError
 from equipage.loading import rules
+from equipage.lsp import documents
+from equipage.lsp.protocol import uri_of
 from lab import in_process, write
 
 
@@ -1119,6 +1121,101 @@ def test_a_check_leaves_out_what_is_a_part_of_another_file(folder: Path) -> None
     named = Format(App, paths=("*.app.yaml",))
     write(folder, {"x.app.yaml": "name: 5\nprompt: p\n", "y.yaml": "z: 1"})
     assert [each.path for each in named.check(".").files] == ["x.app.yaml"]
+
+
+#: `base.yaml` comes before what reads it, as `a/part.yaml` does.
+LATE = {
+    "late.yaml": "name: n\nprompt: p\ntools: {$include: a/part.yaml}\n",
+    "a/part.yaml": "[{name: b, url: u}]",
+    "base.yaml": "tools: []",
+    "local.yaml": "tools: [{name: b, timeout: 5}]",
+}
+
+
+def test_a_check_knows_a_layer_and_a_part_whatever_their_names(tmp_path: Path) -> None:
+    write(tmp_path, {**LATE, "app.prod.yaml": "tools: [{name: b, timout: 5}]"})
+    layers = ("base.yaml", FILE, "local.yaml", "app.{STAGE}.yaml")
+    format_ = Format(App, layers=layers, merge={"tools": equipage.by("name")})
+    report = format_.check(tmp_path, env={})
+    # A layer that no file has now is a part all the same.
+    assert [each.message for each in report.errors] == ["`timout` is not a field of `tool`"]
+    assert {Path(each.path).name for each in report.files if each.kind} == {
+        "app.prod.yaml",
+        "late.yaml",
+    }
+    found = format_.check(tmp_path, env={"STAGE": "prod"})
+    assert [each.path for each in found.errors] == ["tools[0].timout"]
+    assert [Path(each).name for each in format_.discover(tmp_path, env={})] == ["late.yaml"]
+
+
+LAYER_FILES = {
+    "local.yaml": ["local.yaml:1:1: error[unknown-field] `nam` is not a field of `app` (at nam)"],
+    "base.yaml": [],
+    "app.test.yaml": [
+        "app.test.yaml:1:19: error[wrong-type] expected a whole number, found text `x` "
+        "(at tools[0].timeout)"
+    ],
+}
+
+
+@pytest.mark.parametrize("name", LAYER_FILES)
+def test_a_layer_that_is_named_is_judged_as_a_part(folder: Path, name: str) -> None:
+    """What it lacks, others have; and its rules are about the whole."""
+    write(
+        folder,
+        {
+            "local.yaml": "nam: a\ntools: [{name: search}]\nprompt: null\n",
+            "base.yaml": "# nothing yet\n",
+            "app.test.yaml": "tools: [{timeout: x}]",
+        },
+    )
+    format_ = Format(
+        App,
+        layers=("base.yaml", FILE, "app.{STAGE}.yaml", "local.yaml"),
+        merge={"tools": equipage.by("name"), "prompt": "remove"},
+        rules=(uses_https,),
+    )
+    assert [str(each) for each in format_.check(name).diagnostics] == LAYER_FILES[name]
+
+
+@pytest.mark.parametrize("surveyed", [True, False])
+def test_a_layer_that_is_open_in_an_editor_is_judged_as_a_part(
+    folder: Path, surveyed: bool
+) -> None:
+    workspace = documents.Workspace([str(folder)], env={}, kind=APP)
+    if surveyed:
+        survey = workspace.snapshot()
+        survey.run()
+        assert workspace.take(survey)
+    text = "tools: [{name: search, timeout: x}]"
+    opened = workspace.did_open(uri_of(str(folder / "local.yaml")), text)
+    assert opened is not None
+    assert [each.code for each in workspace.check(opened)] == ["wrong-type"]
+
+
+@pytest.mark.parametrize("sort", ["pydantic", "schema"])
+def test_a_layer_of_what_validates_on_its_own(folder: Path, sort: str) -> None:
+    fields = {"name": {"type": "string"}, "tags": {"items": {"type": "integer"}, "minItems": 2}}
+    model: Any = {"properties": fields, "required": ["name"], "minProperties": 2}
+    if sort == "pydantic":
+        pydantic = pytest.importorskip("pydantic")
+        tags = (Annotated[list[int], pydantic.Field(min_length=2)], ...)
+        model = pydantic.create_model("Model", name=(str, ...), tags=tags)
+    format_ = Format(model, "model", layers=("base.yaml", FILE), merge={"tags": "append"})
+    Path("base.yaml").write_text("tags: [1]")
+    assert format_.check("base.yaml").ok
+    Path("base.yaml").write_text("tags: [a, 1]")
+    assert [each.path for each in format_.check("base.yaml").errors] == ["tags[0]"]
+
+
+def test_layers_elsewhere_are_known_by_their_place(tmp_path: Path) -> None:
+    layers = (equipage.user_layer("tool/a.yaml"), equipage.project_layer(".tool/a.yaml"), FILE)
+    format_ = Format(App, layers=layers)
+    env = {"XDG_CONFIG_HOME": str(tmp_path / "xdg")}
+    places = {"xdg/tool/a.yaml": True, "repo/.tool/a.yaml": True, "repo/a.yaml": False}
+    write(tmp_path, {"repo/.git/HEAD": "", **dict.fromkeys(places, "tools: []")})
+    for place, is_layer in places.items():
+        assert format_.check(tmp_path / place, env=env).ok is is_layer, place
 
 
 def test_the_schema_takes_what_a_load_takes(folder: Path) -> None:

@@ -130,6 +130,33 @@ def layers_of(kind: Format) -> tuple[Layer, ...]:
     return layers if own else (*layers, Layer("", "file"))
 
 
+def is_layer(session: Session) -> bool:
+    """Whether the file of a load is where the format has a layer, whatever its variables are."""
+    path = session.path.replace(os.sep, "/")
+    for layer in layers_of(session.kind):
+        folder = None if layer.at == "beside" else _folder_of(layer, session)
+        if layer.at == "file" or (folder is None and layer.at != "beside"):
+            continue
+        start = ".*/" if folder is None else re.escape(folder.replace(os.sep, "/") + "/")
+        texts = map(re.escape, _VARIABLE.split(layer.name)[::2])
+        if re.fullmatch(start + "[^/]+".join(texts), path):
+            return True
+    return False
+
+
+def is_of_layer(fact: Fact, value: Any, kind: Format) -> bool:
+    """Whether what a model says of a layer holds for the layer alone.
+
+    What is missing in it, and what is wrong with a mapping or list as a whole, others may mend.
+    """
+    here = get(value, fact.path)
+    if here is None and _strategy(kind)(fact.path, None, None) == "remove":
+        return False
+    if fact.code in (codes.UNKNOWN_FIELD, codes.WRONG_TYPE):
+        return True
+    return fact.code != codes.MISSING_FIELD and not isinstance(here, dict | list)
+
+
 def _read_layer(layer: Layer, session: Session, root: Source) -> Tree | None:
     """The value of a layer as it is written, a hole if it cannot be had; None if there is none."""
     name = _file_name(layer, session.env)

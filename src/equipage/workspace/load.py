@@ -106,7 +106,8 @@ class _Loading:
         wanted = wanted or format_named(found.kind)
         if file.outside and not wanted.layering.discovered:
             return self.refuse(codes.LINK_OUTSIDE)
-        outcome = load_path(path, wanted, project.extend_request(request), run, self.files)
+        request = project.extend_request(request)
+        outcome = load_path(path, wanted, request, run, self.files, may_be_layer=True)
         # Only where nothing was read, it matters what is there instead of a file.
         if not outcome.sources and is_walked and (instead := self.no_file(found)) is not None:
             return instead
@@ -207,9 +208,9 @@ def drop_overruled_guesses(
 ) -> list[FileLoad]:
     """The files without those whose kind was a guess and which another load reads as its own.
 
-    With `only_parts`, one that its header shows to be an agent stays: a tool may read that, too.
+    A layer is none by itself. With `only_parts`, one that its header shows to be an agent stays: a tool may read that, too.
     """
-    loads = list(loads)
+    loads = [each for each in loads if each.outcome is None or not each.outcome.session.is_layer]
     guesses = {each.path for each in loads if each.is_part or (each.guessed and not only_parts)}
     if not guesses:
         return loads
