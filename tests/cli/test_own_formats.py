@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sys
 from pathlib import Path
 
@@ -55,6 +56,22 @@ def test_a_default_is_explained() -> None:
     done = run("explain", "a.yaml", "url")
     said = 'url = "https://a.example"\n  no file sets it: this is the default of `app`\n'
     assert (done.code, done.out) == (0, said)
+
+
+def test_the_story_of_a_value_is_told_although_there_are_errors() -> None:
+    write(".", {"b.yaml": "{name: a, url: http://b, more: {$include: no.yaml}}\n"})
+    write(".", {"c.yaml": "{name: a, url: http://b}\n"})
+    for path, code in (("b.yaml", "include-not-found"), ("c.yaml", "no-https")):
+        done = run("explain", path, "url")
+        assert (done.code, done.out.splitlines()[0]) == (1, 'url = "http://b"')
+        assert f"error[{code}]" in done.err
+    done = run("explain", "b.yaml", "more")
+    assert (done.code, done.out.splitlines()[0]) == (1, "more = unknown")
+    told = json.loads(run("explain", "b.yaml", "more", "-f", "json").out)
+    assert (told["value"], told["default"], told["unset"]) == (None, False, [])
+    done = run("explain", "b.yaml", "more.name")
+    said = "equipage: nothing is known of `more.name` while there are errors"
+    assert (done.code, done.out, done.err.splitlines()[0]) == (1, "", said)
 
 
 def test_codes_of_rules_can_be_selected_and_ignored() -> None:

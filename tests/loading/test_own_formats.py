@@ -83,6 +83,9 @@ def test_files_become_one_typed_value(folder: Path) -> None:
         "  included from here at base.yaml:2:15",
         "  from the environment: HOST",
     ]
+    unset = APP.load("app.yaml", env={}).explain("tools[0].url")
+    assert str(unset).splitlines()[-1] == "  default of ${HOST…}: the variable is not set"
+    assert (unset.variables, unset.unset) == (("HOST",), ("HOST",))
 
 
 def test_every_mistake_is_found_where_it_is_written(folder: Path) -> None:

@@ -76,6 +76,8 @@ class Explanation(msgspec.Struct, frozen=True):
     """The directives that it came through, outermost first."""
     variables: tuple[str, ...] = ()
     """The environment variables that are part of it."""
+    unset: tuple[str, ...] = ()
+    """Those of them that are not set: the default in the file counts."""
     default_of: str | None = None
     """The class whose default it is, in words; None if a file sets it, or if no class has it."""
 
@@ -84,6 +86,16 @@ class Explanation(msgspec.Struct, frozen=True):
         """Everything that had a say, in order."""
         return (*self.settings, *self.through)
 
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What went into it beside its places, in words."""
+        return tuple(
+            f"default of ${{{name}…}}: the variable is not set"
+            if name in self.unset
+            else f"from the environment: {name}"
+            for name in self.variables
+        )
+
     def __str__(self) -> str:
         value = json.dumps(self.value, ensure_ascii=False, default=str)
         lines = [f"{self.path or '(root)'} = {value}"]
@@ -91,7 +103,7 @@ class Explanation(msgspec.Struct, frozen=True):
             f"  {each.how} at {each.place}" if each.place else f"  {each.how}"
             for each in self.steps
         ]
-        lines += [f"  from the environment: {name}" for name in self.variables]
+        lines += [f"  {each}" for each in self.notes]
         lines += [f"  default of {self.default_of}"] if self.default_of else []
         return "\n".join(lines)
 
@@ -140,7 +152,8 @@ class Loaded(Generic[C]):
     """What was worked out when it was first asked for."""
 
     def __init__(self, outcome: Outcome) -> None:
-        """`outcome` is that of a load without errors."""
+        """`outcome` is that of a load without errors; with some, only stories can be told."""
+        dump = None if outcome.config is None else outcome.kind.presentation.dump
         takes_variables = bool(outcome.kind.reading.variables)
         self._fill(
             config=outcome.config,
@@ -149,7 +162,7 @@ class Loaded(Generic[C]):
             sources=outcome.sources,
             _tree=outcome.tree,
             _documents=outcome.documents,
-            _dump=outcome.kind.presentation.dump or plain_data,
+            _dump=dump or plain_data,
             _takes_variables=takes_variables,
             _replaces_variables=takes_variables and not outcome.session.embedded,
             _derived={},
@@ -388,6 +401,7 @@ class Loaded(Generic[C]):
             tuple(settings),
             tuple(through),
             mask.variables_at(story.origin),
+            mask.unset_at(story.origin),
         )
 
     def _replaced_origins(self, path: Path) -> Iterator[Origin]:

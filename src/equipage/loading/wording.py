@@ -304,6 +304,11 @@ class VariableMask:
         use = self._uses.get((id(origin.document), origin.path))
         return () if use is None else use.names
 
+    def unset_at(self, origin: Origin) -> tuple[str, ...]:
+        """Those of them that are not set, so that their default counts."""
+        use = self._uses.get((id(origin.document), origin.path))
+        return () if use is None else use.unset
+
     @cached_property
     def _written_keys(self) -> dict[str, str]:
         """Keys that a variable went into, and how they were written."""
