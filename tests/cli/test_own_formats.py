@@ -40,6 +40,13 @@ def run(*arguments: str) -> Result:
     return in_process([*arguments, *KIND])
 
 
+def test_the_kind_of_a_schema_is_an_argument_or_an_option() -> None:
+    given = in_process(["schema", *KIND[1:]])
+    assert (given.code, json.loads(given.out)["title"]) == (0, "`app` file")
+    assert run("schema").out == given.out
+    assert in_process(["schema"]).code == 2
+
+
 def test_what_is_recommended_can_be_run() -> None:
     shown = run("show", "old.yaml")
     assert (shown.code, shown.out) == (0, "name: a\n")
@@ -92,6 +99,11 @@ def test_codes_of_rules_can_be_selected_and_ignored() -> None:
         ("own_app.confg:APP", "there is no module `own_app.confg`: install it, or name its folder"),
         ("own_app.config:NOPE", "the module `own_app.config` has no `NOPE`"),
         ("own_app.config:equipage", "`own_app.config:equipage` is not a `Format`, and not a class"),
+        (
+            "own_app.config:App",
+            "`own_app.config:App` is a class, and the module has a format of it: "
+            "`own_app.config:APP`",
+        ),
     ],
 )
 def test_a_format_that_is_not_there(name: str, said: str) -> None:

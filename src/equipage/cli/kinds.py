@@ -155,12 +155,16 @@ def declare_schema(parser: Parser) -> None:
         ("equipage schema claude-agent -o agent.schema.json", "write it to a file"),
         ("equipage kinds", "every KIND there is"),
     )
-    parser.add_argument("kind", metavar="KIND", help="a kind of configuration, or module:NAME")
+    # A person who knows the other commands names the kind as they do.
+    named = parser.add_mutually_exclusive_group(required=True)
+    summary = "a kind of configuration, or module:NAME"
+    named.add_argument("kind", nargs="?", metavar="KIND", help=summary)
+    named.add_argument("--kind", dest="named", metavar="KIND", help=argparse.SUPPRESS)
     add_python_path(parser)
     add_output_option(parser)
 
 
 def run_schema(options: argparse.Namespace, output: Output) -> int:
-    found = schema_for(format_named(options.kind))
+    found = schema_for(format_named(options.kind or options.named))
     output.write_data(json.dumps(found, ensure_ascii=False, indent=2) + "\n")
     return OK

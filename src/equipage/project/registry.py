@@ -236,6 +236,13 @@ def _import_format(name: str) -> Format:
     except Exception as error:
         raise UsageError(f"`{name}` cannot be imported: {_reason_in_words(error)}") from None
     if isinstance(found, type):
+        module = vars(importlib.import_module(module_name))
+        for other, each in module.items():
+            if isinstance(each, Format) and each.model is found:
+                raise UsageError(
+                    f"`{name}` is a class, and the module has a format of it: "
+                    f"`{module_name}:{other}`"
+                )
         return default_format(found)
     if not isinstance(found, Format):
         raise UsageError(f"`{name}` is not a `Format`, and not a class")
