@@ -617,6 +617,63 @@ def test_a_rule_that_goes_wrong_is_a_finding(
     assert ("app.yaml:1:1: error[rule] the first" in found) is (rule is stops_half_way)
 
 
+def breaks(tree: Any, _session: Any) -> Any:
+    raise KeyError("secret")
+
+
+def breaks_late(_value: Any, _session: Any) -> Iterator[Any]:
+    yield from ()
+    raise SystemExit(3)
+
+
+@pytest.mark.parametrize(
+    ("made", "said"),
+    [
+        (Format(App, stages=(breaks,)), "stage `breaks` raised KeyError in line {line} of test_"),
+        (
+            Format(App, stages=(breaks,), layers=("base.yaml",)),
+            "stage `breaks` raised KeyError in line {line} of test_",
+        ),
+        (Format(App, stages=(lambda _tree, _session: None,)), "stage `<lambda>` raised TypeError"),
+        (Format(App, checks=(breaks_late,)), "check `breaks_late` raised SystemExit in line"),
+    ],
+)
+def test_a_stage_or_a_check_that_raises_is_a_finding(folder: Path, made: Any, said: str) -> None:
+    line = breaks.__code__.co_firstlineno + 1
+    Path("app.yaml").write_text("name: a\nprompt: p\n")
+    for each in findings(made):
+        start = "app.yaml:1:1: error[rule-failed] the "
+        assert each.startswith(start + said.format(line=line))
+        assert "secret" not in each
+
+
+def test_places_in_layers_are_those_of_the_whole(folder: Path) -> None:
+    Path("base.yaml").write_text("tools: [{name: a, url: u}]")
+    Path("app.yaml").write_text(
+        "name: a\nprompt: {$file: no.md}\ntools:\n"
+        "- {name: search, url: u, url: v, nme: {$file: no.md}}\n"
+    )
+    Path("local.yaml").write_text("tools: [{name: search, timeout: 1, timeout: 2}]")
+    found = [(each.partition("[")[2].split("]")[0], each.split()[-1]) for each in findings(APP)]
+    assert found == [
+        ("file-not-found", "prompt.$file)"),
+        ("duplicate-key", "tools[1].url)"),
+        ("unknown-field", "tools[1].nme)"),
+        ("file-not-found", "tools[1].nme.$file)"),
+        ("duplicate-key", "tools[1].timeout)"),
+    ]
+
+
+def test_the_help_says_why_a_rule_has_no_fix(folder: Path) -> None:
+    for url, help_ in (("http://b", None), ("'http://${HOST:-b}'", "there is no fix, because")):
+        Path("app.yaml").write_text(f"name: a\nprompt: p\ntools: [{{name: t, url: {url}}}]\n")
+        (error,) = raised_by(Format(App, rules=(uses_https,))).errors
+        assert (error.fix is None, (error.help or "").startswith(help_ or "")) == (
+            help_ is not None,
+            True,
+        )
+
+
 # ----------------------------------------------------------------------------------------- models
 
 

@@ -251,9 +251,7 @@ def _explanation_lines(story: Explanation, outcome: Outcome, style: Style) -> It
 def _absence_lines(written: str, outcome: Outcome, style: Style) -> Iterator[str]:
     """What it means that a field is absent, where that decides what an agent may do."""
     path = path_of(written) if written else ROOT
-    known = next(
-        (each for each in known_kind(outcome.kind).fields if (each.name,) == path), None
-    )
+    known = next((each for each in known_kind(outcome.kind).fields if (each.name,) == path), None)
     usual = outcome.kind.presentation.sensitive is USUALLY_SENSITIVE  # it need not be of an agent
     for each in () if usual else outcome.kind.presentation.sensitive:
         if each.what != "permission" or not each.covers(path):

@@ -169,7 +169,8 @@ def _diagnostics(
     from equipage.loading.findings import Placer, apply_ignores, codes_in_comments, limit_findings
 
     sources = session.files.sources()
-    placer = Placer(tree, documents, file=file, sources=sources)
+    layered = bool(session.kind.layers)
+    placer = Placer(tree, documents, file=file, sources=sources, layered=layered)
     if not ignoring:
         return placer.place(facts), []
     # What a comment silences does not count among the findings that are shown.
@@ -346,7 +347,12 @@ def check_tree(tree: Tree, session: Session, source: Source) -> Outcome:
     resolved = tree.value
     config, tree = build(tree, session)
     for check in kind.checks:
-        session.add(check(tree.value, session))
+        try:
+            session.add(check(tree.value, session))
+        except (Exception, SystemExit) as error:
+            from equipage.loading.rules import failure_of
+
+            session.add([failure_of("check", check, error)])
     if config is not None and (rules := (*kind.rules, *session.more_rules)):
         from equipage.loading.rules import facts_of_rules  # few formats have any
 
@@ -362,7 +368,13 @@ def resolve(tree: Tree, session: Session, source: Source) -> Tree:
     layered = bool(session.kind.layers)
     for stage in session.kind.stages:
         before = tree.value
-        tree, found = stage(tree, session)
+        try:
+            tree, found = stage(tree, session)
+        except (Exception, SystemExit) as error:
+            from equipage.loading.rules import failure_of
+
+            session.add([failure_of("stage", stage, error)])
+            return Tree(HOLE, tree.origins, tree.moves)
         session.add([place_in_layer(each, tree) for each in found] if layered else found)
         if tree.value is not before and _grew_too_large(tree, session):
             session.add(

@@ -18,7 +18,7 @@ from typing import Any
 import msgspec
 
 from equipage.core import codes
-from equipage.core.diagnostics import Change, Code, Fact, Remedy, Words
+from equipage.core.diagnostics import Change, Code, Fact, LoadError, Remedy, UsageError, Words
 from equipage.core.path import Path, PathSyntaxError, parse_path
 from equipage.loading.format import Problem, Rule
 
@@ -44,7 +44,6 @@ class _TooLong(BaseException):
 def facts_of_rules(config: Any, rules: Iterable[Rule[Any]]) -> Iterator[Fact]:
     """What the rules say about a configuration, and what is wrong with the rules."""
     for rule in rules:
-        name = getattr(rule, "__name__", type(rule).__name__)
         problems: list[Problem | str] = []
         failure = None
         try:
@@ -54,7 +53,7 @@ def facts_of_rules(config: Any, rules: Iterable[Rule[Any]]) -> Iterator[Fact]:
         except MemoryError:
             raise
         except (Exception, SystemExit) as error:
-            failure = f"raised {type(error).__name__}{_place_in(rule, error)}"
+            failure = _what_was_raised(rule, error)
         if len(problems) > MAX_PROBLEMS:
             failure = f"found more than {MAX_PROBLEMS:,} problems"
         for each in problems[:MAX_PROBLEMS]:
@@ -63,15 +62,33 @@ def facts_of_rules(config: Any, rules: Iterable[Rule[Any]]) -> Iterator[Fact]:
             if odd is None:
                 yield _fact(each)
         if failure is not None:
-            yield codes.RULE_FAILED.at(rule=name, problem=failure)
+            yield _failed("rule", rule, failure)
 
 
-def _place_in(rule: Rule[Any], error: BaseException) -> str:
-    """Where in its own file a rule raised; empty if that is not known."""
-    file: str = getattr(getattr(rule, "__code__", None), "co_filename", "")
+def failure_of(sort: str, function: Any, error: BaseException) -> Fact:
+    """The finding that a stage or a check of a caller raised. Raises what ours raised: a bug."""
+    if isinstance(error, MemoryError | UsageError | LoadError) or _is_ours(function):
+        raise error
+    return _failed(sort, function, _what_was_raised(function, error))
+
+
+def _is_ours(function: Any) -> bool:
+    module = getattr(function, "__module__", None) or type(function).__module__
+    return bool(module.partition(".")[0] == "equipage")
+
+
+def _failed(sort: str, function: Any, problem: str) -> Fact:
+    name = getattr(function, "__name__", type(function).__name__)
+    return codes.RULE_FAILED.at(sort=sort, rule=name, problem=problem)
+
+
+def _what_was_raised(function: Any, error: BaseException) -> str:
+    """What a function raised, and where in its own file, if that is known."""
+    file: str = getattr(getattr(function, "__code__", None), "co_filename", "")
     frames = traceback.walk_tb(error.__traceback__)
     lines = [line for frame, line in frames if frame.f_code.co_filename == file]
-    return f" in line {lines[-1]} of {os.path.basename(file)}" if lines else ""
+    place = f" in line {lines[-1]} of {os.path.basename(file)}" if lines else ""
+    return f"raised {type(error).__name__}{place}"
 
 
 def _run(rule: Rule[Any], config: Any, problems: list[Problem | str]) -> None:

@@ -157,19 +157,20 @@ class Origins(msgspec.Struct, eq=False, gc=False):
         skip = above.skip + max(0, -left)
         return self.replace(via=above.via[: max(0, left)] + self.via, skip=skip)
 
-    def places_by_source(self) -> dict[Source, dict[Path, Path]]:
+    def places_by_source(self, *, every: bool = False) -> dict[Source, dict[Path, Path]]:
         """For each source and path in it, the path in the whole value where that came to first.
 
-        Only what a directive brought has an entry; what lies below came with it.
+        Only what a directive brought has an entry, and with `every` what was merged; what lies
+        below came with it.
         """
         found: dict[Source, dict[Path, Path]] = {}
-        stack: list[tuple[Path, Origins, bool]] = [(ROOT, self, False)]
+        stack: list[tuple[Path, Origins, bool]] = [(ROOT, self, every)]
         while stack:
             path, node, is_brought = stack.pop()
             directives = [via.at for via in node.via if via.at is not None]
             is_brought = is_brought or bool(directives)
             origins = [node.here] if node.here is not None and is_brought else []
-            for each in origins + directives:
+            for each in (*origins, *directives, *(node.merged if every else ())):
                 # What a directive brought is at the place of the mapping around its key.
                 is_key = bool(each.path) and str(each.path[-1]).startswith("$")
                 place = each.path[:-1] if is_key else each.path
