@@ -99,11 +99,7 @@ def test_codes_of_rules_can_be_selected_and_ignored() -> None:
         ("own_app.confg:APP", "there is no module `own_app.confg`: install it, or name its folder"),
         ("own_app.config:NOPE", "the module `own_app.config` has no `NOPE`"),
         ("own_app.config:equipage", "`own_app.config:equipage` is not a `Format`, and not a class"),
-        (
-            "own_app.config:App",
-            "`own_app.config:App` is a class, and the module has a format of it: "
-            "`own_app.config:APP`",
-        ),
+        ("own_app.config:App", "a class, and the module has a format of it: `own_app.config:APP`"),
     ],
 )
 def test_a_format_that_is_not_there(name: str, said: str) -> None:

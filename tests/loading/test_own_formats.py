@@ -1212,8 +1212,10 @@ LAYER_FILES = {
     "local.yaml": ["local.yaml:1:1: error[unknown-field] `nam` is not a field of `app` (at nam)"],
     "base.yaml": [],
     "app.test.yaml": [
-        "app.test.yaml:1:19: error[wrong-type] expected a whole number, found text `x` "
-        "(at tools[0].timeout)"
+        (
+            "app.test.yaml:1:19: error[wrong-type] expected a whole number, found text `x` "
+            "(at tools[0].timeout)"
+        )
     ],
 }
 

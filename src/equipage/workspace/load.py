@@ -208,7 +208,8 @@ def drop_overruled_guesses(
 ) -> list[FileLoad]:
     """The files without those whose kind was a guess and which another load reads as its own.
 
-    A layer is none by itself. With `only_parts`, one that its header shows to be an agent stays: a tool may read that, too.
+    A layer is none by itself. With `only_parts`, one that its header shows to be an agent stays: a
+    tool may read that, too.
     """
     loads = [each for each in loads if each.outcome is None or not each.outcome.session.is_layer]
     guesses = {each.path for each in loads if each.is_part or (each.guessed and not only_parts)}
