@@ -47,6 +47,15 @@ def test_the_kind_of_a_schema_is_an_argument_or_an_option() -> None:
     assert in_process(["schema"]).code == 2
 
 
+@pytest.mark.parametrize(
+    ("code", "severity"),
+    [("unknown-field", "error"), ("env-missing", "error"), ("duplicate-key", None)],
+)
+def test_what_a_code_is_in_a_format_of_your_own(code: str, severity: str | None) -> None:
+    said = f"In a format of your own: {severity}, unless it says otherwise"
+    assert (said in in_process(["rule", code]).out) is (severity is not None)
+
+
 def test_what_is_recommended_can_be_run() -> None:
     shown = run("show", "old.yaml")
     assert (shown.code, shown.out) == (0, "name: a\n")

@@ -20,7 +20,6 @@ from equipage.clients.reading import read_folder
 from equipage.effect.reach import Column, answer, matrices
 from equipage.loading.session import Request
 from equipage.workspace import Workspace
-from equipage.workspace.load import drop_overruled_guesses
 from lab import SHARED, write
 
 PROGRAM = os.environ.get("EQUIPAGE_OPENCODE", "")
@@ -109,7 +108,7 @@ def test_opencode_says_the_same(tmp_path: Path) -> None:
     home.mkdir()
     subprocess.run(["git", "init", "-q"], cwd=folder, check=True)
     workspace = Workspace([str(folder)], Request(env={}, shared=True))
-    found = drop_overruled_guesses(workspace.loads(), workspace.system)
+    found = workspace.loads()
     outcomes = [each.outcome for each in found if each.outcome is not None]
     (matrix,) = matrices(read_folder(outcomes))
     assert {each.name for each in matrix.agents} == set(headers)

@@ -1244,7 +1244,7 @@ def test_a_layer_that_is_named_is_judged_as_a_part(folder: Path, name: str) -> N
 def test_a_layer_that_is_open_in_an_editor_is_judged_as_a_part(
     folder: Path, surveyed: bool
 ) -> None:
-    workspace = documents.Workspace([str(folder)], env={}, kind=APP)
+    workspace = documents.EditorWorkspace([str(folder)], env={}, kind=APP)
     if surveyed:
         survey = workspace.snapshot()
         survey.run()

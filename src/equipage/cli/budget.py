@@ -24,7 +24,6 @@ from equipage.core.diagnostics import UsageError
 from equipage.core.text import visible
 from equipage.effect.budget import Measure, budget_of
 from equipage.render.text import Style, table
-from equipage.workspace.load import drop_overruled_guesses
 
 _HEAD = ("CLIENT", "FOLDER", "WHAT", "USED", "LIMIT", "SHARE", "BEYOND THE LIMIT")
 #: How many parts of a measure are listed.
@@ -53,7 +52,7 @@ def declare(parser: Parser) -> None:
 
 def run(options: argparse.Namespace, output: Output) -> int:
     workspace = workspace_of(options)
-    found = drop_overruled_guesses(workspace.loads(), workspace.system)
+    found = workspace.loads()
     measures = _select_measures(budget_of(found), options)
     if options.output_format == "json":
         output.write_json({"version": 1, "measures": [to_dict(each) for each in measures]})

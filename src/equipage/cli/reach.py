@@ -18,14 +18,14 @@ from equipage.cli.output import Output
 from equipage.cli.request import NOTHING_FOUND, workspace_of
 from equipage.clients.grants import Grant, Reach
 from equipage.clients.reading import read_folder, reading_of
-from equipage.clients.tables.activities import ACTIVITIES
+from equipage.clients.tables.activities import ACTIVITIES, DOCUMENTED_ONLY
 from equipage.core.diagnostics import UsageError
 from equipage.core.text import nearest, visible
 from equipage.effect.reach import Answer, Column, Matrix, answer, matrices
 from equipage.files import System
 from equipage.render.page import Places, places_of
 from equipage.render.text import Style, table
-from equipage.workspace.load import FileLoad, drop_overruled_guesses
+from equipage.workspace.load import FileLoad
 
 if TYPE_CHECKING:
     import argparse
@@ -44,6 +44,7 @@ _COLUMN_NAMES = dict(zip(ACTIVITIES, ("READS", "WRITES", "RUNS", "NETWORK", "AGE
 _MAX_SERVERS_NAMED = 4
 #: How many files with errors a note names.
 _MAX_FILES_NAMED = 5
+_UNSEEN_NOTE = " (documented, not seen headless)"
 _DEFAULTS_NOTE = "* by default: no file says so"
 
 AgentRow = tuple[Matrix, Reach, tuple[Answer | None, ...]]
@@ -77,7 +78,7 @@ def declare(parser: Parser) -> None:
 def run(options: argparse.Namespace, output: Output) -> int:
     name, paths = _split_agent_and_paths(options.words)
     workspace = workspace_of(options, paths)
-    found = drop_overruled_guesses(workspace.loads(), workspace.system)
+    found = workspace.loads()
     outcomes = [each.outcome for each in found if each.outcome is not None]
     reaches = read_folder(outcomes)
     agents: list[AgentRow] = [
@@ -251,7 +252,8 @@ def _reason_lines(reasons: Sequence[Grant], places: Places, style: Style) -> Ite
             continue
         place = style.paint("place", visible(_place(each, places)))
         field = f" at {visible(each.field)}" if each.field else ""
-        yield f"{what}: {place}{field}"
+        seen = _UNSEEN_NOTE if each.name.startswith(DOCUMENTED_ONLY) else ""
+        yield f"{what}: {place}{field}{seen}"
     if len(reasons) > _MAX_REASONS:
         yield f"and {len(reasons) - _MAX_REASONS} more"
 

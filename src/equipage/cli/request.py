@@ -47,6 +47,8 @@ def request_of(options: argparse.Namespace) -> Request:
         "default_agent_kind": options.default_agent_kind,
         "local": options.local,
         "config": options.config,
+        "home": getattr(options, "home", None),
+        "managed": getattr(options, "managed", None),
     }
     # Only what was written is passed on: each kind has its own defaults.
     given = {name: value for name, value in written.items() if value not in (None, False, [])}
@@ -131,6 +133,14 @@ def loaded_of(outcome: Outcome, options: argparse.Namespace, output: Output) -> 
         command = f"equipage check {' '.join(names or [options.file])}{kind_flags(options)}"
         output.note(f"equipage: {what}; run `{command}`")
     return loaded
+
+
+def note_unseen_layers(outcome: Outcome, options: argparse.Namespace, output: Output) -> None:
+    """Say which layers were not looked at: what is in effect here may be replaced there."""
+    unseen = outcome.kind.layering.unseen
+    missing = [f"{unseen[name]} (--{name})" for name in unseen if not getattr(options, name)]
+    if missing:
+        output.note(f"equipage: not looked at, and may decide: {', '.join(missing)}")
 
 
 def kind_flags(options: argparse.Namespace) -> str:

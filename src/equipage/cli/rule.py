@@ -24,7 +24,7 @@ from equipage.render.text import Style, table
 #: A value in a template, or a doubled brace, which means a single one.
 _FIELD = re.compile(r"\{\{|\}\}|\{(\w+)\}")
 #: How many kinds a line names; it counts the others.
-_MAX_KINDS_NAMED = 4
+_MAX_KINDS_NAMED = 3
 
 
 def declare(parser: Parser) -> None:
@@ -76,10 +76,10 @@ def _lines(code: Code, style: Style) -> Iterator[str]:
         yield ""
         for severity, kinds in differing.items():
             # Long lists of kinds would bury the rest; `--json` has them all.
-            more = len(kinds) - _MAX_KINDS_NAMED
-            listed = ", ".join(kinds[:_MAX_KINDS_NAMED] if more > 1 else kinds)
+            is_long = len(kinds) > _MAX_KINDS_NAMED
+            listed = ", ".join(kinds[:_MAX_KINDS_NAMED] if is_long else kinds)
             of = f"In kind {listed}" if len(kinds) == 1 else f"In kinds {listed}"
-            others = f" and {more} more" if more > 1 else ""
+            others = " and others" if is_long else ""
             yield from _wrap(f"{of}{others}: {severity}", style)
     for _, severity in _severities_in(Format({}), code):
         yield ""

@@ -22,7 +22,7 @@ from equipage.cli.arguments import (
 )
 from equipage.cli.kinds import known_kind
 from equipage.cli.output import Output
-from equipage.cli.request import loaded_of, outcome_of, path_of
+from equipage.cli.request import loaded_of, note_unseen_layers, outcome_of, path_of
 from equipage.core.diagnostics import LoadError, UsageError
 from equipage.core.path import ROOT, Path, format_path, get, walk
 from equipage.core.source import Span
@@ -71,7 +71,9 @@ def declare(parser: Parser) -> None:
 
 
 def run(options: argparse.Namespace, output: Output) -> int:
-    loaded = loaded_of(outcome_of(options), options, output)
+    outcome = outcome_of(options)
+    loaded = loaded_of(outcome, options, output)
+    note_unseen_layers(outcome, options, output)
     # A path is looked up among the real keys; the output has `${NAME}` for values, and for parts
     # of keys, that come from the environment.
     plain = loaded.to_dict()
@@ -191,6 +193,7 @@ def run_explain(options: argparse.Namespace, output: Output) -> int:
     outcome, path = outcome_of(options), path_of(options.path)
     if outcome.ok or outcome.tree is None:
         loaded = loaded_of(outcome, options, output)
+        note_unseen_layers(outcome, options, output)
         _write_story(loaded.explain(path, show_env=options.show_env), outcome, options, output)
         return OK
     # What files say is known, although it does not make a configuration.

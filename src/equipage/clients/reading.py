@@ -14,8 +14,14 @@ import msgspec
 
 from equipage.clients import codes
 from equipage.clients.codes import CLAUDE_CODES, MCP_CODES
-from equipage.clients.file_grants import name_and_sort, program_of_file, reach_of_value
+from equipage.clients.file_grants import (
+    default_grants,
+    name_and_sort,
+    program_of_file,
+    reach_of_value,
+)
 from equipage.clients.grants import EVERYTHING, Grant, Reach
+from equipage.clients.mcp import Dialect, dialect_of
 from equipage.clients.tables.activities import (
     ALSO_READ_PATHS,
     CLIENT_FOLDERS,
@@ -46,6 +52,8 @@ _CODES_OF_PARTS = frozenset(
 )
 #: The kinds of clients' files, each with the field that the whole file is, if it is one.
 _WRAPPERS = {"skill": None, **{each.kind: each.wraps for each in CONVENTIONS}}
+#: The settings that say what the main agent of a client does without any.
+_SETTINGS_OF_CLIENTS = {each.tool: each.kind for each in CONVENTIONS if each.sort == "settings"}
 #: Errors because of which Claude Code reads nothing of its settings.
 _CODES_OF_DROPPED_SETTINGS = frozenset(
     each.name for each in (core_codes.JSON_SYNTAX, core_codes.WRONG_TYPE, core_codes.INVALID_VALUE)
@@ -57,18 +65,25 @@ _FORGIVING_LISTS = ("permissions.allow[", "permissions.ask[", "permissions.deny[
 
 
 class Reading(msgspec.Struct, frozen=True):
-    """What is left of a file, as its client reads it."""
+    """One file as its client reads it."""
 
     value: Any = None  #: plain; of an unknown or dropped file, what is written
     is_dropped: bool = False  #: whether the client reads nothing of it
     unknown: str = ""  #: why it is not known what the client makes of the file
 
+    @property
+    def counted_value(self) -> Any:
+        """The value that counts, of a reading that is known."""
+        return {} if self.is_dropped else self.value
 
-def reading_of(outcome: Outcome) -> Reading:
-    """What the client of a file makes of it, errors or not."""
+
+def reading_of(outcome: Outcome, *, show_env: bool = False) -> Reading:
+    """What the client of a file makes of it, errors or not; `show_env` as for `to_dict`."""
     loaded = outcome.loaded_or_none()
     if loaded is not None:
-        return Reading(loaded.to_dict(show_env=False))
+        return Reading(loaded.to_dict(show_env=show_env))
+    if any(each.outside for each in outcome.sources):
+        return Reading(unknown="a link leads out of the project")
     effects = [_effect_of_error(outcome, each) for each in outcome.errors]
     value = None if outcome.tree is None else outcome.tree.value
     # Values of variables belong to one machine.
@@ -107,6 +122,8 @@ def unknown_keys_of(outcome: Outcome) -> dict[Path, Any]:
     """
     kind, document = outcome.kind, next(iter(outcome.documents), None)
     value = None if document is None else document.value
+    if kind.name == "mcp" and isinstance(value, dict):
+        return dict(_unknown_server_keys(value, dialect_of(outcome.path)))
     if kind.name not in _WRAPPERS or not isinstance(value, dict):
         return {}
     wrapper = _WRAPPERS[kind.name]
@@ -117,6 +134,17 @@ def unknown_keys_of(outcome: Outcome) -> dict[Path, Any]:
         for path in unknown_keys(value, type_info(kind.model))
         if format_path(path) not in misspelt and path[0] not in kind.shape.describing
     }
+
+
+def _unknown_server_keys(value: dict[str, Any], dialect: Dialect) -> Iterator[tuple[Path, Any]]:
+    """The keys in a list of servers that its client is not known to read."""
+    known = {each.name for each in dialect.fields} | dialect.renamed.keys()
+    listed = value.get(dialect.top)
+    servers = listed if isinstance(listed, dict) else {}
+    yield from (((key,), value[key]) for key in value.keys() - {dialect.top, "inputs", "$schema"})
+    for name, each in servers.items():
+        if isinstance(each, dict):
+            yield from (((dialect.top, name, key), each[key]) for key in each.keys() - known)
 
 
 def reaches_of(
@@ -140,8 +168,11 @@ def reaches_of(
     if not reading.unknown:
         # An agent that is dropped is not there; other files that are dropped say nothing.
         is_gone = reading.is_dropped and name_and_sort(kind, {}, name)[1] == "agent"
-        value = {} if reading.is_dropped else reading.value
-        return () if is_gone else reach_of_value(kind, value, name, usual_modes=usual_modes)
+        return (
+            ()
+            if is_gone
+            else reach_of_value(kind, reading.counted_value, name, usual_modes=usual_modes)
+        )
     own, sort = name_and_sort(kind, reading.value or {}, name)
     program = program_of_file(kind, name)
     everything = (Grant("tool", EVERYTHING, "allows", name),)
@@ -225,7 +256,8 @@ def _merge_layers(layers: Iterable[Reach], program: str) -> Iterator[Grant]:
     kept: dict[object, Grant] = {
         tool: Grant("tool", tool, "allows", default=True) for tool in UNASKED_TOOLS.get(program, ())
     }
-    for each in (grant for layer in layers for grant in layer.grants):
+    usual = default_grants(_SETTINGS_OF_CLIENTS.get(program, ""))
+    for each in (*usual, *(grant for layer in layers for grant in layer.grants)):
         key: object = (each.sort, each.mode) if each.level is not None else (each.sort, each.name)
         if each.level is None and not each.base:
             key = (key, each.effect, each.file, each.path)

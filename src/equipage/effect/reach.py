@@ -11,12 +11,11 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Literal
 
 import msgspec
 
-from equipage.clients.file_grants import guess_grants, place_grants, reach_of_value, subjects_of
+from equipage.clients.file_grants import default_grants, guess_grants, reach_of_value, subjects_of
 from equipage.clients.grants import (
     EFFECTS,
     EVERYTHING,
@@ -40,7 +39,6 @@ from equipage.clients.tables.activities import (
     UNASKED_BY_MODE,
     State,
 )
-from equipage.core.path import ROOT
 from equipage.loading.format import Format, Sensitive
 
 if TYPE_CHECKING:
@@ -99,20 +97,10 @@ def _reach_when_absent(reach: Reach, kind: Format | None) -> Reach | None:
     """The reach that holds without a subject; None if there is none."""
     if reach.sort in _ACTING_SORTS:
         return None
-    grants = _default_grants(reach.kind) if kind is None or subjects_of(kind.name) else ()
+    grants = default_grants(reach.kind) if kind is None or subjects_of(kind.name) else ()
     if kind is not None and subjects_of(kind.name) is None:
         grants = tuple(guess_grants(kind.presentation.sensitive, {}, reach.file))
     return msgspec.structs.replace(reach, grants=grants, inherited=())
-
-
-@lru_cache(256)
-def _default_grants(kind: str) -> tuple[Grant, ...]:
-    """What holds for the whole of a kind without any file of it."""
-    for subject in subjects_of(kind) or ():
-        if not subject.at:
-            grants = (each for row in subject.rows for each in row.grants({}))
-            return place_grants(grants, ROOT, "")
-    return ()
 
 
 #: How much of each sort one matrix shows.

@@ -275,6 +275,8 @@ class Layering(msgspec.Struct, frozen=True):
     """The merges that the files of a check make, each once, by them and their project alone."""
     elsewhere: Callable[[Mapping[str, str], System], Iterable[LayerFolder]] | None = None
     """Folders outside the project that take part, by the environment."""
+    unseen: Mapping[str, str] = {}
+    """Option → the layer that only takes part where that option names it."""
 
     def layer_of(self, path: str, env: Mapping[str, str]) -> str | None:
         return None if self.layer is None else self.layer(path, env)

@@ -210,7 +210,7 @@ def _import_built_in(name: str) -> Format | None:
     if row is None:
         return None
     module = importlib.import_module(row.module)
-    kind = module.FORMAT if hasattr(module, "FORMAT") else module.format_named(name)
+    kind = module.FORMAT if hasattr(module, "FORMAT") else module.convention_format(name)
     assert isinstance(kind, Format)
     return kind
 

@@ -44,6 +44,8 @@ _TOOLS_WITHOUT_PATHS = {
 }
 _TOOLS_WITHOUT_PREFIXES = frozenset({"Read", "Edit", "Write", "Glob", "MultiEdit", "NotebookEdit"})
 _SHELLS = frozenset({"Bash", "PowerShell"})
+#: Tools whose rules name an agent or a skill.
+_NAMED_TOOLS = frozenset({"Agent", "Task", "Skill"})
 #: Where absolute paths begin; `/` at the start of a rule means the folder of the project.
 _ABSOLUTE_PATH = lazy_regex(r"/(?:home|Users|etc|tmp|var|usr|opt|root|mnt|private)/")
 _MAX_RULE_LENGTH = 10_000
@@ -96,7 +98,12 @@ def rule_problem(text: str, listed: ListName) -> Problem | None:
         return Problem("invalid", "names of tools start with a capital letter", better)
     if tool not in TOOLS or tool in REMOVED_TOOLS:
         return _unknown_tool_problem(tool, rule.what)
-    return None if rule.what is None or rule.what == "*" else _brackets_problem(tool, rule.what)
+    if rule.what is None or rule.what == "*":
+        return None
+    if tool in _NAMED_TOOLS and listed == "ask":
+        reason = f"a question about one of them is never asked: only `{tool}` alone is"
+        return Problem("never", reason, tool)
+    return _brackets_problem(tool, rule.what)
 
 
 def _server_rule_problem(tool: str, what: str | None, listed: ListName) -> Problem | None:
@@ -131,9 +138,11 @@ def _brackets_problem(tool: str, what: str) -> Problem | None:
         instead = _TOOLS_WITHOUT_PATHS[tool]
         reason = f"rules of `{tool}` take no path: those of `{instead}` count for it"
         return Problem("never", reason, f"{instead}({what})")
-    if tool == "WebFetch" and not what.startswith("domain:"):
-        host = re.sub(r"\A[a-z]+://|/.*", "", what)
+    if tool == "WebFetch" and not re.match(r"domain:[^\s/]+\Z", what):
+        host = re.sub(r"\A(?:domain:)?\s*(?:[a-z]+://)?|/.*", "", what)
         return Problem("invalid", "it must name a host", f"WebFetch(domain:{host})")
+    if tool in _NAMED_TOOLS and (("*" in what[:-2]) or re.search(r",|\w\*\Z", what)):
+        return Problem("never", f"a rule of `{tool}` has one name, in full")
     if tool in ("Read", "Edit") and _ABSOLUTE_PATH.match(what):
         reason = "a path that starts with `/` begins at the folder of the project"
         return Problem("never", reason, f"{tool}(/{what})")
@@ -143,13 +152,19 @@ def _brackets_problem(tool: str, what: str) -> Problem | None:
 def _command_problem(tool: str, what: str) -> Problem | None:
     if what.startswith(":*"):
         return Problem("invalid", "a command must precede `:*`")
-    if what != what.lstrip():
-        return Problem("never", "no command starts with a blank")
-    if re.search(r":\*\s*,", what):
+    plain = what.strip()
+    if what != plain and plain != "*":
+        return Problem("never", "no command starts or ends with a blank", f"{tool}({plain})")
+    if re.search(r":\*\s*,|\)\s*[,|]?\s*\w+\(", what):
         return Problem("never", "a rule holds one command; write one rule for each")
-    if re.search(r":\*.", what):
-        better = f"{tool}({what.partition(':*')[0]}:*)"
-        return Problem("never", "`:*` counts only at the end", better)
+    before, ends, after = what.partition(":*")
+    if after:
+        return Problem("never", "`:*` counts only at the end", f"{tool}({before}:*)")
+    if ends and ("*" in before or before.endswith("\\")):
+        better = None if "*" in before else f"{tool}({before[:-1]}:*)"
+        return Problem("never", "words before `:*` hold no other `*`", better)
+    if re.search(r"\A/.*/\Z|(?:\A|\s)\?(?:\s|\Z)", what):
+        return Problem("never", "`*` is the only wildcard, and there are no expressions")
     return None
 
 
