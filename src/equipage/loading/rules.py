@@ -62,14 +62,14 @@ def facts_of_rules(config: Any, rules: Iterable[Rule[Any]]) -> Iterator[Fact]:
             if odd is None:
                 yield _fact(each)
         if failure is not None:
-            yield _failed("rule", rule, failure)
+            yield _failure("rule", rule, failure)
 
 
 def failure_of(sort: str, function: Any, error: BaseException) -> Fact:
     """The finding that a stage or a check of a caller raised. Raises what ours raised: a bug."""
     if isinstance(error, MemoryError | UsageError | LoadError) or _is_ours(function):
         raise error
-    return _failed(sort, function, _what_was_raised(function, error))
+    return _failure(sort, function, _what_was_raised(function, error))
 
 
 def _is_ours(function: Any) -> bool:
@@ -77,9 +77,9 @@ def _is_ours(function: Any) -> bool:
     return bool(module.partition(".")[0] == "equipage")
 
 
-def _failed(sort: str, function: Any, problem: str) -> Fact:
+def _failure(sort: str, function: Any, problem: str) -> Fact:
     name = getattr(function, "__name__", type(function).__name__)
-    return codes.RULE_FAILED.at(sort=sort, rule=name, problem=problem)
+    return codes.RULE_FAILED.at(function=f"{sort} `{name}`", problem=problem)
 
 
 def _what_was_raised(function: Any, error: BaseException) -> str:
