@@ -21,6 +21,7 @@ from equipage import FILE, Format, LoadError, Problem, UsageError
 from equipage.loading import rules
 from equipage.lsp import documents
 from equipage.lsp.protocol import uri_of
+from equipage.plugin import Directive
 from lab import in_process, write
 
 
@@ -621,6 +622,13 @@ def breaks(tree: Any, _session: Any) -> Any:
     raise KeyError("secret")
 
 
+class BrokenDirective(Directive):
+    key = "$broken"
+
+    def expand(self, node: Any, _expansion: Any) -> Any:
+        return node.reference["secret"]
+
+
 def breaks_late(_value: Any, _session: Any) -> Iterator[Any]:
     yield from ()
     raise SystemExit(3)
@@ -635,16 +643,20 @@ def breaks_late(_value: Any, _session: Any) -> Iterator[Any]:
             "stage `breaks` raised KeyError in line {line} of test_",
         ),
         (Format(App, stages=(lambda _tree, _session: None,)), "stage `<lambda>` raised TypeError"),
+        (
+            Format(App, stages=(equipage.Directives((BrokenDirective,)),)),
+            "stage `Directives` raised Type",
+        ),
         (Format(App, checks=(breaks_late,)), "check `breaks_late` raised SystemExit in line"),
     ],
 )
 def test_a_stage_or_a_check_that_raises_is_a_finding(folder: Path, made: Any, said: str) -> None:
     line = breaks.__code__.co_firstlineno + 1
-    Path("app.yaml").write_text("name: a\nprompt: p\n")
-    for each in findings(made):
-        start = "app.yaml:1:1: error[rule-failed] the "
-        assert each.startswith(start + said.format(line=line))
-        assert "secret" not in each
+    Path("app.yaml").write_text("name: a\nprompt: {$broken: 5}\n")
+    (found,) = [each for each in findings(made) if "[rule-failed]" in each]
+    start = "app.yaml:1:1: error[rule-failed] the "
+    assert found.startswith(start + said.format(line=line))
+    assert "secret" not in found
 
 
 def test_places_in_layers_are_those_of_the_whole(folder: Path) -> None:

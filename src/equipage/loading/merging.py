@@ -147,7 +147,7 @@ def is_layer(session: Session) -> bool:
 def is_of_layer(fact: Fact, value: Any, kind: Format) -> bool:
     """Whether what a model says of a layer holds for the layer alone.
 
-    What is missing in it, and what is wrong with a mapping or list as a whole, others may make good.
+    What is missing in it, or wrong with a mapping or list as a whole, others may make good.
     """
     here = get(value, fact.path)
     if here is None and _strategy(kind)(fact.path, None, None) == "remove":

@@ -67,14 +67,12 @@ def facts_of_rules(config: Any, rules: Iterable[Rule[Any]]) -> Iterator[Fact]:
 
 def failure_of(sort: str, function: Any, error: BaseException) -> Fact:
     """The finding that a stage or a check of a caller raised. Raises what ours raised: a bug."""
-    if isinstance(error, MemoryError | UsageError | LoadError) or _is_ours(function):
+    frame, _ = [*traceback.walk_tb(error.__traceback__)][-1]
+    modules = (frame.f_globals.get("__name__", ""), getattr(function, "__module__", ""))
+    is_ours = all(each.partition(".")[0] == "equipage" for each in modules)
+    if is_ours or isinstance(error, MemoryError | UsageError | LoadError):
         raise error
     return _failure(sort, function, _what_was_raised(function, error))
-
-
-def _is_ours(function: Any) -> bool:
-    module = getattr(function, "__module__", None) or type(function).__module__
-    return bool(module.partition(".")[0] == "equipage")
 
 
 def _failure(sort: str, function: Any, problem: str) -> Fact:
@@ -83,10 +81,12 @@ def _failure(sort: str, function: Any, problem: str) -> Fact:
 
 
 def _what_was_raised(function: Any, error: BaseException) -> str:
-    """What a function raised, and where in its own file, if that is known."""
-    file: str = getattr(getattr(function, "__code__", None), "co_filename", "")
-    frames = traceback.walk_tb(error.__traceback__)
-    lines = [line for frame, line in frames if frame.f_code.co_filename == file]
+    """What a function raised, and where in its own file; what has none, where it was raised."""
+    frames = [
+        (each.f_code.co_filename, line) for each, line in traceback.walk_tb(error.__traceback__)
+    ]
+    file = getattr(getattr(function, "__code__", None), "co_filename", frames[-1][0])
+    lines = [line for each, line in frames if each == file]
     place = f" in line {lines[-1]} of {os.path.basename(file)}" if lines else ""
     return f"raised {type(error).__name__}{place}"
 
