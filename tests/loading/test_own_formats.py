@@ -1201,6 +1201,7 @@ LATE = {
     "a/part.yaml": "[{name: b, url: u}]",
     "base.yaml": "tools: []",
     "local.yaml": "tools: [{name: b, timeout: 5}]",
+    "app.schema.json": "{}",
 }
 
 

@@ -353,15 +353,11 @@ class Placer:
 
     def _holds_variable(self, change: Change) -> bool:
         """Whether a variable is part of the value that a change would replace."""
-        story = self._provenance_of(change)
-        place = None if story is None else (id(story.origin.document), story.origin.path)
-        found = self.located.get(place) if place is not None else None
-        return (
-            story is not None
-            and found is not None
-            and change.part == "value"
-            and _touches_variable(story.origin.document, found.value)
-        )
+        story = self._provenance_of(change) if change.part == "value" else None
+        if story is None:
+            return False
+        found = self.located.get((id(story.origin.document), story.origin.path))
+        return found is not None and _touches_variable(story.origin.document, found.value)
 
 
 def _spans_lines(span: Span) -> bool:

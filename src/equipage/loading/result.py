@@ -401,7 +401,7 @@ class Loaded(Generic[C]):
             tuple(settings),
             tuple(through),
             mask.variables_at(story.origin),
-            mask.unset_at(story.origin),
+            mask.variables_at(story.origin, unset=True),
         )
 
     def _replaced_origins(self, path: Path) -> Iterator[Origin]:

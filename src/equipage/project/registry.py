@@ -259,7 +259,9 @@ def may_be(kind: Format, path: str) -> bool:
     """Whether a file below a folder may be of a format of one's own."""
     if kind.paths:
         return _places(kind.name, kind.paths).find("/" + path.replace(os.sep, "/")) is not None
-    return os.path.splitext(path)[1].lower() in kind.reading.syntaxes
+    # What `equipage schema` writes beside the files is about them, and none of them.
+    is_schema = path.lower().endswith(".schema.json")
+    return os.path.splitext(path)[1].lower() in kind.reading.syntaxes and not is_schema
 
 
 @cache
