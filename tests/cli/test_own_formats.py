@@ -85,6 +85,9 @@ def test_the_story_of_a_value_is_told_although_there_are_errors() -> None:
     assert (done.code, done.out.splitlines()[0]) == (1, "more = unknown")
     told = json.loads(run("explain", "b.yaml", "more", "-f", "json").out)
     assert (told["value"], told["default"], told["unset"]) == (None, False, [])
+    write(".", {"d.yaml": "{name: a, url: 'http://${NOT}'}\n"})
+    told = json.loads(run("explain", "d.yaml", "url", "-f", "json", "--show-env").out)
+    assert (told["value"], told["settings"][0]["value"]) == (None, "http://${NOT}")
     done = run("explain", "b.yaml", "more.name")
     said = "equipage: nothing is known of `more.name` while there are errors"
     assert (done.code, done.out, done.err.splitlines()[0]) == (1, "", said)
