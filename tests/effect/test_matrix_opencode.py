@@ -16,7 +16,7 @@ from typing import Any
 
 import pytest
 
-from equipage.clients.reading import read_folder
+from equipage.clients.reading import MAIN_AGENT, read_folder
 from equipage.effect.reach import Column, answer, matrices
 from equipage.loading.session import Request
 from equipage.workspace import Workspace
@@ -111,8 +111,10 @@ def test_opencode_says_the_same(tmp_path: Path) -> None:
     found = workspace.loads()
     outcomes = [each.outcome for each in found if each.outcome is not None]
     (matrix,) = matrices(read_folder(outcomes))
-    assert {each.name for each in matrix.agents} == set(headers)
+    # The agent that people talk to is called `build`.
+    assert {each.name for each in matrix.agents} == {MAIN_AGENT, *headers}
     for agent in matrix.agents:
         ours = {tool: answer(agent, Column("tool", tool)) for tool in TOOLS}
         states = {tool: each.state if each is not None else None for tool, each in ours.items()}
-        assert states == told(agent.name, folder, home), agent.name
+        name = "build" if agent.name == MAIN_AGENT else agent.name
+        assert states == told(name, folder, home), agent.name

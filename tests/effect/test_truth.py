@@ -57,6 +57,8 @@ CASES = [
     Case("5: why", {SETTINGS: rules(allow=["Bash"])}, "reach --why run", (f"allows tool Bash: {SETTINGS}:1:28 at permissions.allow[0]",)),
     Case("5: a mode that does not ask", {SETTINGS: rules(defaultMode="acceptEdits")}, "reach", ("main agent  Claude Code  yes*   yes ",)),
     Case("5: local settings win", {SETTINGS: rules(defaultMode="acceptEdits"), LOCAL: rules(defaultMode="default")}, "reach", ("main agent  Claude Code  yes*   asks*",)),
+    Case("5: a part of a tool is not asked about", {SETTINGS: rules(allow=["Bash(git *)"])}, "reach", ("main agent  Claude Code  yes*   asks*   partly",)),
+    Case("5: a part of a tool is asked about", {SETTINGS: rules(allow=["Bash"], ask=["Bash(curl *)"])}, "reach", ("main agent  Claude Code  yes*   asks*   partly",)),
     Case("5: rules of all layers count", {SETTINGS: rules(deny=["WebFetch", "WebSearch"]), LOCAL: rules(allow=["Bash"])}, "reach", ("main agent  Claude Code  yes*   asks*   yes   no ",)),
     # `permissionMode` has no effect with `--agent`, and settings beat it.
     Case("15", {REVIEWER: AGENT.format("permissionMode: plan\n"), SETTINGS: rules(defaultMode="acceptEdits")}, "reach reviewer --why write", ("write files: yes",), ("write files: no",)),

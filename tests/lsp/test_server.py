@@ -243,10 +243,10 @@ APP = equipage.Format(
     rules=(lambda app: [equipage.Problem("name", "is bad", code="bad-name")][: app.name == "bad"],),
 )
 """
-    files = {"code/own_app.py": module, "w/base.yaml": "timeout: 7\n", "w/other.yaml": "a: 1\n"}
+    files = {"code/open_app.py": module, "w/base.yaml": "timeout: 7\n", "w/other.yaml": "a: 1\n"}
     write(tmp_path, {**files, "w/x.app.yaml": "name: bad\n"})
     monkeypatch.syspath_prepend(str(tmp_path / "code"))
-    client = Here(tmp_path / "w", kind="own_app:APP")
+    client = Here(tmp_path / "w", kind="open_app:APP")
     for name, text, codes in (
         ("x.app.yaml", "name: bad\ntimeout: 6\n", ["bad-name"]),
         ("other.yaml", "a: 1\n", []),

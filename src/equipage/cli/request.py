@@ -154,9 +154,7 @@ def path_of(written: str) -> Path:
     try:
         return parse_path(written)
     except PathSyntaxError as error:
-        raise UsageError(
-            f'{error}; a path looks like `tools[0].tool.name` or `resources["file:///x"]`'
-        ) from None
+        raise UsageError(str(error)) from None
 
 
 def unknown_code_error(code: str, known: Iterable[str]) -> UsageError:

@@ -446,7 +446,7 @@ _SECRET_NAME = lazy_regex(
 )
 
 
-_LOGIN = lazy_regex(r"://[^\s/:@]+:([^\s/@]+)@(?!localhost\b|127\.|\[::1\])")
+_LOGIN = lazy_regex(r"://[^\s/:@]+:([^\s/@]+)@(?!127\.)[\w-]+\.\w")
 _PASSWORD_NAME = lazy_regex(r"(?:\A|[_-]|PG|SSH)(?:password|passwd|pwd|pass)\Z", re.IGNORECASE)
 
 

@@ -311,12 +311,12 @@ def _strictest_match(program: str, grants: Sequence[Grant], tool: str) -> Answer
         return None
     effect = min((each.effect for each in chosen), key=EFFECTS.index)
     reasons = tuple(each for each in chosen if each.effect == effect)
-    # `Bash(git:*)` gives a part of `Bash`, and denying it takes a part away.
+    # `Bash(git:*)` gives a part of `Bash`, and denying it or asking about it takes a part away.
     parts = [
         each
         for each in grants
         if tool_of(program, each.name) == tool and not covers(each.name, tool)
-        if (each.effect == "denies") != (effect == "denies")
+        if each.effect != effect
     ]
     return Answer("partly", (*parts, *reasons)) if parts else Answer(effect, reasons)
 

@@ -99,8 +99,10 @@ class Placer:
         *,
         file: str | None = None,
         sources: Iterable[Source] = (),
+        layered: bool = False,
     ) -> None:
-        self.tree = tree
+        """`layered` says that what one file says may be elsewhere in the whole: layers merge."""
+        self.tree, self.layered = tree, layered
         self.file = file  #: named when a finding has no place at all
         self.documents = tuple(documents)
         self.sources = tuple(sources)  #: everything the load read
@@ -248,10 +250,10 @@ class Placer:
 
         A file that came to several places counts where it came first.
         """
-        if self.tree is None or source is self.tree.document.source:
+        if self.tree is None or (source is self.tree.document.source and not self.layered):
             return path
         if self._came_to is None:
-            self._came_to = self.tree.origins.places_by_source()
+            self._came_to = self.tree.origins.places_by_source(every=self.layered)
         places = self._came_to.get(source, {})
         known = next((n for n in range(len(path), -1, -1) if path[:n] in places), None)
         if known is None:
@@ -267,6 +269,11 @@ class Placer:
         redactor.blind = span is not None and span.source.outside
         severity = each.severity or code.severity
         words = code.words.adapt_to_severity(severity)
+        fix = self._fix(each.remedy) if each.remedy else None
+        advice = help_of(words, each.values, redactor)
+        if fix is None and each.remedy and any(map(self._holds_variable, each.remedy.changes)):
+            why = "there is no fix, because a variable is part of the value"
+            advice = f"{advice}; {why}" if advice else why
         found = Diagnostic(
             code=code.name,
             severity=severity,
@@ -274,8 +281,8 @@ class Placer:
             path=path_of(authored, redactor),
             pointer=pointer(redactor.redact_path(authored)),
             span=span,
-            help=help_of(words, each.values, redactor),
-            fix=self._fix(each.remedy) if each.remedy else None,
+            help=advice,
+            fix=fix,
             related=(
                 *map(self._label, each.also),
                 *(self._provenance_labels(story) if story else ()),
@@ -343,6 +350,14 @@ class Placer:
         if found is not None and change.as_written:
             change = msgspec.structs.replace(change, text=found.value.text())
         return None if found is None else edit_at(document, path, found, change)
+
+    def _holds_variable(self, change: Change) -> bool:
+        """Whether a variable is part of the value that a change would replace."""
+        story = self._provenance_of(change) if change.part == "value" else None
+        if story is None:
+            return False
+        found = self.located.get((id(story.origin.document), story.origin.path))
+        return found is not None and _touches_variable(story.origin.document, found.value)
 
 
 def _spans_lines(span: Span) -> bool:

@@ -392,7 +392,8 @@ class Format(msgspec.Struct, Generic[C], frozen=True, repr_omit_defaults=True):
     """As in “is not a valid …”."""
     paths: tuple[str, ...] = ()
     """Globs over the end of a path, such as `*.app.yaml`: which files below a folder are of the
-    format. By default all with an extension that it reads, if no other of them reads them."""
+    format. By default all with an extension that it reads, but a `*.schema.json`, if no other of
+    them reads them."""
     layers: tuple[str | Layer, ...] = ()
     """The files that are merged, lowest first: names beside the file, `FILE` for the file itself,
     `user_layer(…)` and `project_layer(…)`. One that is missing is left out."""

@@ -66,7 +66,10 @@ def merge_layers(tree: Tree, session: Session, root: Source, compose: Compose) -
                 part = Tree(HOLE, part.origins)
             if merged is not None:
                 below, merged = merged, merge(merged, part, choose)
-                session.add(_contradictions(below, changed, session.kind))
+                facts = [*_contradictions(below, changed, session.kind)]
+                session.add(facts)
+                # What was laid over another type may be a part of what was meant below.
+                merged = punch_holes(merged, _parts_at(facts, merged, strategy))
                 changed.clear()
             else:
                 merged = part
@@ -103,6 +106,15 @@ def _contradictions(
             yield codes.WRONG_TYPE.at(path, origin=origin, expected=expected, found=found)
 
 
+def _parts_at(facts: Sequence[Fact], merged: Tree, strategy: Choice) -> Iterator[Path]:
+    """The paths of facts at which a value was meant to be merged with what is below."""
+    for each in facts:
+        value = get(merged.value, each.path)
+        how = strategy(each.path, None, value)
+        if isinstance(value, dict) if how == "merge" else isinstance(how, By):
+            yield each.path
+
+
 def _move_to_place_of(merged: Tree, own: Tree) -> Tree:
     """The merged value at the place of the file itself: what it lacks is missing there."""
     if not isinstance(merged.value, dict):
@@ -118,26 +130,56 @@ def layers_of(kind: Format) -> tuple[Layer, ...]:
     return layers if own else (*layers, Layer("", "file"))
 
 
+def is_layer(session: Session) -> bool:
+    """Whether the file of a load is where the format has a layer, whatever its variables are."""
+    path = session.path.replace(os.sep, "/")
+    for layer in layers_of(session.kind):
+        folder = None if layer.at == "beside" else _folder_of(layer, session)
+        if layer.at == "file" or (folder is None and layer.at != "beside"):
+            continue
+        start = ".*/" if folder is None else re.escape(folder.replace(os.sep, "/") + "/")
+        texts = map(re.escape, _VARIABLE.split(layer.name)[::2])
+        if re.fullmatch(start + "[^/]+".join(texts), path):
+            return True
+    return False
+
+
+def is_of_layer(fact: Fact, value: Any, kind: Format) -> bool:
+    """Whether what a model says of a layer holds for the layer alone.
+
+    What is missing in it, or wrong with a mapping or list as a whole, others may make good.
+    """
+    here = get(value, fact.path)
+    if here is None and _strategy(kind)(fact.path, None, None) == "remove":
+        return False
+    if fact.code in (codes.UNKNOWN_FIELD, codes.WRONG_TYPE):
+        return True
+    return fact.code != codes.MISSING_FIELD and not isinstance(here, dict | list)
+
+
 def _read_layer(layer: Layer, session: Session, root: Source) -> Tree | None:
-    """The value of a layer as it is written; None if there is none, or it has a finding."""
+    """The value of a layer as it is written, a hole if it cannot be had; None if there is none."""
     name = _file_name(layer, session.env)
     folder = None if name is None else _folder_of(layer, session)
     if name is None or folder is None or session.embedded:
         return None
     session.files.exists(os.path.join(folder, name))  # so that a watch sees it come
-    start = Span(root, 0, 0)
+    start, unknown = Span(root, 0, 0), Tree.from_document(Document(root, "text", HOLE))
     try:
         source = session.refer(name, _POLICY, bases=(folder,), roots=(folder,)).source
     except FileProblem as problem:
-        if problem.code is not codes.FILE_MISSING:
-            values = {**problem.values, "reference": layer.name, "file": layer.name}
-            session.add([Fact(problem.code, values={**values, "base": "the folder"}, span=start)])
-        return None
+        if problem.code is codes.FILE_MISSING:
+            return None
+        values = {**problem.values, "reference": layer.name, "file": layer.name}
+        session.add([Fact(problem.code, values={**values, "base": "the folder"}, span=start)])
+        return unknown
     if source is root:
         return None  # it is the file itself
     document, facts = session.parse(source, syntax_of(session.kind, source.name))
     session.add(facts)
-    if document is None or document.value is None:
+    if document is None:
+        return unknown
+    if document.value is None:
         return None  # an empty layer says nothing
     return tree_of(document, (Via(f"layer {layer.name}"),))
 

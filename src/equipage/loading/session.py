@@ -258,6 +258,7 @@ class Session:
         self.more_rules = request.rules.get(kind.name, ())
         self.files = files if files is not None else run.files.for_next_load()
         self.path = path  #: what the caller named, absolute; links in it are not followed
+        self.is_layer = False  #: whether it is judged as a part of the files that it is merged with
         self._base = base
         self.root = request.project or root or self.base  #: the project root
         self._guesses: Guesses | None = None

@@ -21,7 +21,7 @@ from equipage.workspace.fixes import repair
 
 QUICK_FIX, OWN_FIX_ALL = "quickfix", "source.fixAll.equipage"
 EXPLAIN_COMMAND = "equipage.explainRule"
-_RISK = "unsafe: it may change what an agent may do or what it is asked"
+_RISK = "unsafe: it may change what the file means or allows"
 #: A fix may uncover another one; this ends fixes that uncover each other endlessly.
 _MAX_PASSES = 10
 _IGNORE = re.compile(r"equipage:\s*ignore\[(?P<codes>[^\]]*)\]")

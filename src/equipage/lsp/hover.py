@@ -120,7 +120,7 @@ def _describe_provenance(context: Context, path: Path) -> Iterator[str]:
     lines += [
         f"- {each.how} at `{each.place}`" if each.place else f"- {each.how}" for each in steps
     ]
-    lines += [f"- from the environment: `{name}`" for name in story.variables]
+    lines += [f"- {each}" for each in story.notes]
     lines.append(f"\n`{format_path(context.authored_path(path))}`")
     yield "\n".join(lines)
 

@@ -63,6 +63,7 @@ class VariableUse(msgspec.Struct, frozen=True):
     is_key: bool
     names: tuple[str, ...]
     written: str
+    unset: tuple[str, ...] = ()  #: those of them that are not set, so that their default counts
 
 
 class EntrySpans(msgspec.Struct, frozen=True):
@@ -155,10 +156,13 @@ class Document(msgspec.Struct, eq=False, gc=False):
         for piece, scalar in zip(pieces, scalars, strict=True):
             if isinstance(scalar, ContainingScalar) and piece.name is not None:
                 names.setdefault((scalar.path, scalar.is_key, scalar.range), []).append(piece.name)
+        unset = {each.name for each in pieces if not (each.from_environment or each.failed)}
         for (path, is_key, place), used in names.items():
             value = path[-1] if is_key else get(self.value, path)
             written = self._written_text(self.span(*place), value)
-            yield VariableUse(path, is_key, tuple(dict.fromkeys(used)), written)
+            own = tuple(dict.fromkeys(used))
+            defaults = tuple(each for each in own if each in unset)
+            yield VariableUse(path, is_key, own, written, defaults)
 
     def _written_text(self, span: Span, value: Any) -> str:
         """The text of a scalar with its variables as they are written, without quotes and escapes.

@@ -217,7 +217,7 @@ _SECRETS: tuple[tuple[str, tuple[str, ...], re.Pattern[str]], ...] = (
     (
         "a password in an address",
         ("://",),
-        lazy_regex(r"://[^\s/:@\"'`]+:([^\s/@\"'`${}<>%*:,()|]{8,})@[\w.-]"),
+        lazy_regex(r"://[^\s/:@\"'`]+:([^\s/@\"'`${}<>%*:,()|]{8,})@(?!127\.)[\w-]+\.\w"),
     ),
 )
 #: Words that no random text of this length has by chance.

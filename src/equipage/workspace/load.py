@@ -106,7 +106,8 @@ class _Loading:
         wanted = wanted or format_named(found.kind)
         if file.outside and not wanted.layering.discovered:
             return self.refuse(codes.LINK_OUTSIDE)
-        outcome = load_path(path, wanted, project.extend_request(request), run, self.files)
+        request = project.extend_request(request)
+        outcome = load_path(path, wanted, request, run, self.files, may_be_layer=True)
         # Only where nothing was read, it matters what is there instead of a file.
         if not outcome.sources and is_walked and (instead := self.no_file(found)) is not None:
             return instead
@@ -207,8 +208,10 @@ def drop_overruled_loads(
 ) -> list[FileLoad]:
     """The loads without those of files that another load reads as its own and knows better.
 
-    With `only_parts`, one that its header shows to be an agent stays: a tool may read that, too.
+    A layer is none by itself. With `only_parts`, one that its header shows to be an agent stays: a
+    tool may read that, too.
     """
+    loads = [each for each in loads if each.outcome is None or not each.outcome.session.is_layer]
     weak = {each.path for each in loads if each.is_part or (each.yields and not only_parts)}
     if not weak:
         return loads

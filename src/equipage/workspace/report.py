@@ -306,7 +306,9 @@ class Gathering:
         """What is left once every file was taken, and the report on all of it."""
         for path, problem in self.found.problems:
             self.add_findings(path, problem.name or path, [problem])
-        for summary in self._waiting:
+        parts = {name for summary in self._waiting for name in summary.reads}
+        # Of files that read each other, the first counts.
+        for summary in sorted(self._waiting, key=lambda each: each.name in parts):
             if summary.name not in self.used:  # else a load that reads the file knew better
                 self._count(summary)
         self._add_grouped()
