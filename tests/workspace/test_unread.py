@@ -205,3 +205,26 @@ def test_a_name_alone_makes_no_file_a_client_s(
     """Below the root of a project; there, a client reads the file whatever it holds."""
     write(tmp_path, {name: text, ".git/HEAD": ""})
     assert [each.code for each in equipage.check([tmp_path], env={}).diagnostics] == [code]
+
+
+def test_commands_of_an_extension_are_read(tmp_path: Path) -> None:
+    """As Gemini CLI reads them: at any depth, and only where there is an extension."""
+    extension = '{"name": "docs", "version": "1.0.0"}'
+    command = 'promt = "Look it up."\n'
+    write(
+        tmp_path,
+        {
+            "gemini-extension.json": extension,
+            "commands/find.toml": command,
+            "commands/more/look.toml": command,
+            "other/commands/find.toml": command,
+        },
+    )
+    report = equipage.check([tmp_path], env={})
+    kinds = {each.path.removeprefix(f"{tmp_path}/"): each.kind for each in report.files}
+    assert kinds == {
+        "commands/find.toml": "gemini-command",
+        "commands/more/look.toml": "gemini-command",
+        "gemini-extension.json": "gemini-extension",
+    }
+    assert {each.code for each in report.errors} == {"missing-field"}

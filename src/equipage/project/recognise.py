@@ -154,6 +154,11 @@ def recognise(
         part = kind_of_plugin_part(slashed, around.plugins)
         if part is not None:
             return Recognised(part, by="plugin", why="it is a part of the plugin around it")
+    if extension == ".toml" and is_part:
+        above, found_folder, _ = slashed.rpartition("/commands/")
+        if found_folder and files.exists(f"{above}/gemini-extension.json"):
+            why = "it is a part of the extension around it"
+            return Recognised("gemini-command", by="plugin", why=why)
     if is_part and not named and _may_have_place(slashed, around):
         from equipage.clients.tables.unread import unread_sort  # only a walk meets such files
 
