@@ -20,7 +20,13 @@ EVERY = (*CONVENTIONS, OPEN, CLAUDE, OPENCODE)
 
 
 #: What a first file cannot bring: the file that it is compiled to.
-LEFT_TO_DO = {"agentic-workflow": ["workflow-not-compiled"]}
+LEFT_TO_DO = {
+    "agentic-workflow": ["workflow-not-compiled"],
+    # The script is for its author to write.
+    **dict.fromkeys(
+        ("codex-hooks", "copilot-hooks", "cursor-hooks", "windsurf-hooks"), ["hook-file-missing"]
+    ),
+}
 
 
 @pytest.mark.parametrize("convention", EVERY, ids=lambda each: f"{each.kind}-{each.tool}")
