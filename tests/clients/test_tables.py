@@ -19,13 +19,13 @@ from lab import write
 EVERY = (*CONVENTIONS, OPEN, CLAUDE, OPENCODE)
 
 
-#: What a first file cannot bring: the file that it is compiled to.
+#: What a first file cannot bring: the file that it is compiled to, or the script that it runs.
 LEFT_TO_DO = {
     "agentic-workflow": ["workflow-not-compiled"],
-    # The script is for its author to write.
-    **dict.fromkeys(
-        ("codex-hooks", "copilot-hooks", "cursor-hooks", "windsurf-hooks"), ["hook-file-missing"]
-    ),
+    **{
+        f"{client}-hooks": ["hook-file-missing"]
+        for client in ("codex", "copilot", "cursor", "windsurf")
+    },
 }
 
 
