@@ -294,6 +294,8 @@ def _unknown_tools(
         (tool, span)
         for name, span in locate_names(field, value, document)
         for tool in _unknown_tools_in(name, known)
+        # A bracket that is not closed has a finding of its own, see `claude.permissions`.
+        if "(" not in tool or convention.reader != "claude"
     ]
     # Many of them have one cause: the field was written for another tool.
     more = len(unknown) - 1 if len(unknown) > _MAX_UNKNOWN_LISTED else 0

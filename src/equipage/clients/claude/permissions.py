@@ -13,11 +13,14 @@ from typing import Any, Literal
 import msgspec
 
 from equipage.clients import codes
+from equipage.clients.catalogue import Convention
+from equipage.clients.references import locate_names
 from equipage.clients.tables.claude import TOOLS
 from equipage.core import codes as core_codes
 from equipage.core.diagnostics import Also, Fact, Severity, Shown
 from equipage.core.path import Path
 from equipage.core.text import lazy_regex, nearest
+from equipage.loading.session import Session
 
 ListName = Literal["allow", "ask", "deny"]
 LIST_NAMES: tuple[ListName, ...] = ("deny", "ask", "allow")
@@ -44,6 +47,8 @@ _TOOLS_WITHOUT_PATHS = {
 }
 _TOOLS_WITHOUT_PREFIXES = frozenset({"Read", "Edit", "Write", "Glob", "MultiEdit", "NotebookEdit"})
 _SHELLS = frozenset({"Bash", "PowerShell"})
+#: Tools whose rules name an agent or a skill.
+_NAMED_TOOLS = frozenset({"Agent", "Task", "Skill"})
 #: Where absolute paths begin; `/` at the start of a rule means the folder of the project.
 _ABSOLUTE_PATH = lazy_regex(r"/(?:home|Users|etc|tmp|var|usr|opt|root|mnt|private)/")
 _MAX_RULE_LENGTH = 10_000
@@ -92,11 +97,16 @@ def rule_problem(text: str, listed: ListName) -> Problem | None:
         # `*` replaces a part of a name, and no name holds blanks or colons.
         return _unknown_tool_problem(tool, rule.what) if re.search(r"[^\w*-]", tool) else None
     if tool[:1].islower() and not tool.startswith("mcp_"):
-        better = _format_rule(nearest(tool, TOOLS) or tool.capitalize(), rule.what)
+        better = _format_rule(nearest(tool, TOOLS), rule.what)
         return Problem("invalid", "names of tools start with a capital letter", better)
     if tool not in TOOLS or tool in REMOVED_TOOLS:
         return _unknown_tool_problem(tool, rule.what)
-    return None if rule.what is None or rule.what == "*" else _brackets_problem(tool, rule.what)
+    if rule.what is None or rule.what == "*":
+        return None
+    if tool in _NAMED_TOOLS and listed == "ask":
+        reason = f"a question about one of them is never asked: only `{tool}` alone is"
+        return Problem("never", reason, tool)
+    return _brackets_problem(tool, rule.what)
 
 
 def _server_rule_problem(tool: str, what: str | None, listed: ListName) -> Problem | None:
@@ -131,25 +141,45 @@ def _brackets_problem(tool: str, what: str) -> Problem | None:
         instead = _TOOLS_WITHOUT_PATHS[tool]
         reason = f"rules of `{tool}` take no path: those of `{instead}` count for it"
         return Problem("never", reason, f"{instead}({what})")
-    if tool == "WebFetch" and not what.startswith("domain:"):
-        host = re.sub(r"\A[a-z]+://|/.*", "", what)
+    if tool == "WebFetch" and not re.match(r"domain:[^\s/]+\Z", what):
+        host = re.sub(r"\A(?:domain:)?\s*(?:[a-z]+://)?|/.*", "", what)
         return Problem("invalid", "it must name a host", f"WebFetch(domain:{host})")
+    if tool in _NAMED_TOOLS and (("*" in what[:-2]) or re.search(r",|\w\*\Z", what)):
+        return Problem("never", f"a rule of `{tool}` has one name, in full")
     if tool in ("Read", "Edit") and _ABSOLUTE_PATH.match(what):
         reason = "a path that starts with `/` begins at the folder of the project"
         return Problem("never", reason, f"{tool}(/{what})")
+    if tool in ("Read", "Edit") and what.startswith("../"):
+        return Problem("never", "a pattern does not climb: write the path from the root, with `//`")
     return _command_problem(tool, what) if tool in _SHELLS else None
 
 
+#: The name of a command and what should follow it behind a colon, which is no part of a name.
+_COLON_BEHIND_NAME = lazy_regex(r"(?P<name>[a-z][\w-]+):(?P<rest>[^*\s:/\\][^:]*)")
+
+
 def _command_problem(tool: str, what: str) -> Problem | None:
+    if "\t" in what or what.startswith(".*") or (what[0] in "\"'" and what[0] == what[-1]):
+        return Problem("never", "it is compared as text: tabs, quotes and `.*` mean themselves")
+    if divided := _COLON_BEHIND_NAME.fullmatch(what):
+        name = divided["name"]
+        better = f"{tool}({divided['rest'] if name == 'command' else what.replace(':', ' ')})"
+        return Problem("never", "a blank divides a command from its arguments", better)
     if what.startswith(":*"):
         return Problem("invalid", "a command must precede `:*`")
-    if what != what.lstrip():
-        return Problem("never", "no command starts with a blank")
-    if re.search(r":\*\s*,", what):
+    plain = what.strip()
+    if what != plain and plain != "*":
+        return Problem("never", "no command starts or ends with a blank", f"{tool}({plain})")
+    if re.search(r":\*\s*,|\)\s*[,|]?\s*\w+\(", what):
         return Problem("never", "a rule holds one command; write one rule for each")
-    if re.search(r":\*.", what):
-        better = f"{tool}({what.partition(':*')[0]}:*)"
-        return Problem("never", "`:*` counts only at the end", better)
+    before, ends, after = what.partition(":*")
+    if after:
+        return Problem("never", "`:*` counts only at the end", f"{tool}({before}:*)")
+    if ends and ("*" in before or before.endswith("\\")):
+        better = None if "*" in before else f"{tool}({before[:-1]}:*)"
+        return Problem("never", "words before `:*` hold no other `*`", better)
+    if re.search(r"\A/.*/\Z|(?:\A|\s)\?(?:\s|\Z)", what):
+        return Problem("never", "`*` is the only wildcard, and there are no expressions")
     return None
 
 
@@ -175,6 +205,29 @@ def check(permissions: Any, path: Path) -> Iterator[Fact]:
                 yield _problem_fact(wrong, text, name, place)
     yield from _check_shadowed_rules(lists, path)
     yield from _check_leaky_denials(lists.get("deny", []), path)
+
+
+def listed_tools_are_rules(
+    convention: Convention, _config: Any, session: Session
+) -> Iterator[Fact]:
+    """The rules in a header: what opens a bracket also closes it, and what is granted can match."""
+    document = session.documents[0] if session.documents else None
+    value = None if document is None else document.value
+    for field in convention.fields if isinstance(value, dict) else ():
+        if field.refers != "tool" or field.name not in value or convention.reader != "claude":
+            continue
+        listed: ListName = "deny" if field.name.startswith("disallowed") else "allow"
+        for text, span in locate_names(field, value[field.name], document):
+            rule, wrong = parse(text), None
+            if rule is None:
+                better = f"{text})" if text.endswith("*") and text.count("(") == 1 else None
+                wrong = Problem("invalid", "its brackets are not closed at its end", better)
+            elif rule.what and rule.tool not in _NAMED_TOOLS and convention.kind != "claude-agent":
+                wrong = rule_problem(text, listed)  # an agent gets the whole tool in any case
+            if wrong is not None:
+                fact = _problem_fact(wrong, text, listed, (field.name,))
+                severity: Severity = "warning" if listed == "allow" else "error"
+                yield msgspec.structs.replace(fact, span=span, severity=severity)
 
 
 def _problem_fact(wrong: Problem, text: str, listed: ListName, place: Path) -> Fact:
