@@ -365,7 +365,8 @@ def build(tree: Tree, session: Session) -> tuple[Any, Tree]:
     """The typed configuration, None if anything is missing, and the tree without what is unfit."""
     kind = session.kind
     # A merge key that is not applied has been reported: it is not an unknown key, too.
-    reported = ("<<",) if any(each.code == codes.MERGE_KEY for each in session.facts) else ()
+    merged = ("<<",) if any(each.code == codes.MERGE_KEY for each in session.facts) else ()
+    reported = (*merged, *session.own_keys)
     if isinstance(kind.model, Mapping) or is_pydantic(kind.model):
         from equipage.loading.model_classes import build_by_others  # few models are such
 

@@ -65,6 +65,8 @@ class Request(msgspec.Struct, frozen=True):
     reads_named: bool = False  #: whether they are read for a file that the caller named, even so
     #: options that the settings of the project give; each kind takes those it knows
     defaults: Mapping[str, object] = {}
+    #: kind → keys that the settings of the project declare, which are not unknown
+    own_keys: Mapping[str, tuple[str, ...]] = {}
     #: codes that the caller will not report: nothing is spent on their places and words
     unasked: frozenset[str] = frozenset()
     errors_only: bool = False  #: whether the caller asks for errors alone, whatever their codes
@@ -256,6 +258,7 @@ class Session:
         self.unasked, self.errors_only = request.unasked, request.errors_only
         self.roots = request.roots  #: further folders the *caller* allows
         self.more_rules = request.rules.get(kind.name, ())
+        self.own_keys = request.own_keys.get(kind.name, ())
         self.files = files if files is not None else run.files.for_next_load()
         self.path = path  #: what the caller named, absolute; links in it are not followed
         self._base = base

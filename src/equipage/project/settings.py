@@ -9,6 +9,7 @@ roots = ["shared"]  # folders of the project that references may lead into
 library = "library"  # where the includes of servers start
 kinds = { "servers/*.yaml" = "server" }  # a glob decides before anything else does
 severity = { unknown-field = "error" }
+own-keys = { skill = ["trigger"] }  # kind → keys of its files that are yours, at any level
 per-file-ignores = { "tests/**" = ["unknown-field"] }
 
 [[schemas]]  # files of your own, and the JSON Schema that describes them
@@ -127,6 +128,7 @@ class ProjectSettings(
     roots: tuple[str, ...] = ()  #: folders of the project that references may lead into
     library: str | None = None  #: the folder of the project where includes of servers start
     per_file_ignores: dict[str, tuple[str, ...]] = {}  #: glob → codes not reported there
+    own_keys: dict[str, tuple[str, ...]] = {}  #: kind → keys that no client needs to know
     schemas: tuple[OwnSchema, ...] = ()  #: JSON Schemas for files of no other kind
     policy: Policy | None = None  #: what agents may never do
 
@@ -230,7 +232,7 @@ class Project:
     def extend_request(self, request: Request) -> Request:
         """A request with the reference roots of the project beside those of the caller."""
         settings = self.settings
-        if not settings.roots and settings.library is None and not self._schemas:
+        if not (settings.roots or settings.library or self._schemas or settings.own_keys):
             return request
         roots = (*request.roots, *(os.path.join(self.root, root) for root in settings.roots))
         library = settings.library
@@ -239,7 +241,8 @@ class Project:
         own: dict[str, object] = {"project_schemas": self._schemas}
         if library is not None:
             own["project_library"] = os.path.join(self.root, library)
-        return msgspec.structs.replace(request, roots=roots, defaults=own)
+        own_keys = settings.own_keys
+        return msgspec.structs.replace(request, roots=roots, defaults=own, own_keys=own_keys)
 
     def select_findings(
         self, diagnostics: Iterable[Diagnostic], selection: Selection, system: System
@@ -439,6 +442,8 @@ def _kinds_named(value: Any) -> Iterator[tuple[Path, str]]:
     for glob, name in mapping_or_empty(get(value, ("kinds",))).items():
         if isinstance(name, str):
             yield ("kinds", glob), name
+    for name in mapping_or_empty(get(value, ("own-keys",))):
+        yield ("own-keys", name), name
 
 
 def kinds_are_known(value: Any, session: Session) -> Iterator[Fact]:
@@ -447,7 +452,10 @@ def kinds_are_known(value: Any, session: Session) -> Iterator[Fact]:
         if name not in built_in_kinds() and name not in known_kinds():
             known = known_kinds()
             guess = session.guesses.nearest(name, known)
-            yield core_codes.UNKNOWN_KIND.at(path, kind=Shown(name), nearest=guess, known=known)
+            part: Part = "key" if path[0] == "own-keys" else "value"
+            yield core_codes.UNKNOWN_KIND.at(
+                path, part=part, kind=Shown(name), nearest=guess, known=known
+            )
 
 
 def roots_are_inside(value: Any, session: Session) -> Iterator[Fact]:

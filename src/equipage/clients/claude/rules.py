@@ -150,7 +150,7 @@ def plugin_agent_fields_count(
         owner, others = "an agent of a plugin", "other agents"
         for name in written:
             yield core_codes.FOREIGN_FIELD.at(
-                (name,), part="key", field=Shown(name), owner=owner, where=others
+                (name,), part="key", field=Shown(name), owner=owner, where=others, instead=""
             )
 
 
