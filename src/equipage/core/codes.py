@@ -100,9 +100,6 @@ CORE_CODES = _codes.declared()
 #: Errors of reading, parsing and types prevent loading: with one of them there is no configuration.
 BLOCKING: frozenset[str] = frozenset(code.name for code in CORE_CODES if code.severity == "error")
 
-#: Codes that are reported only if `select` or `severity` names them.
-QUIET = frozenset(code.name for code in _codes.declared() if code.quiet)
-
 # What several formats share: headers, patterns, variables, suspicious text.
 
 HEADER_MISSING = _codes.error("header-missing")

@@ -153,11 +153,8 @@ def _diagnostics(
     documents = session.documents
     ignoring = [each.source for each in documents if _IGNORE_MARK in each.source.text]
     facts = session.facts
-    if not ignoring:  # a comment may be about any of them
-        if session.errors_only:
-            facts = [each for each in facts if (each.severity or each.code.severity) == "error"]
-        elif session.unasked:
-            facts = [each for each in facts if each.code not in session.unasked]
+    if session.errors_only and not ignoring:  # a comment may be about any of them
+        facts = [each for each in facts if (each.severity or each.code.severity) == "error"]
     if not facts and not ignoring:
         return [], []
     from equipage.loading.findings import Placer, apply_ignores, codes_in_comments, limit_findings

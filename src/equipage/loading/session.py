@@ -67,8 +67,6 @@ class Request(msgspec.Struct, frozen=True):
     defaults: Mapping[str, object] = {}
     #: kind → keys that the settings of the project declare, which are not unknown
     own_keys: Mapping[str, tuple[str, ...]] = {}
-    #: codes that the caller will not report: nothing is spent on their places and words
-    unasked: frozenset[str] = frozenset()
     errors_only: bool = False  #: whether the caller asks for errors alone, whatever their codes
     #: the codes that a comment in a file of a format may name; None: those of the format alone
     known_codes: KnownCodes | None = None
@@ -255,7 +253,7 @@ class Session:
         self.env = request.env
         self.embedded = request.embedded
         self.confined = request.confined
-        self.unasked, self.errors_only = request.unasked, request.errors_only
+        self.errors_only = request.errors_only
         self.roots = request.roots  #: further folders the *caller* allows
         self.more_rules = request.rules.get(kind.name, ())
         self.own_keys = request.own_keys.get(kind.name, ())

@@ -138,22 +138,14 @@ class Selection(msgspec.Struct, frozen=True):
 
     select: frozenset[str] | None = None
     ignore: frozenset[str] = frozenset()
-    asked: frozenset[str] = frozenset()  #: quiet codes that are to be reported as well
     exclude: tuple[str, ...] = ()  #: globs over paths from the working directory
     force_exclude: bool = False  #: whether files that the caller named are excluded, too
-
-    @property
-    def unrequested_codes(self) -> frozenset[str]:
-        """The quiet codes that the caller does not want."""
-        return core_codes.QUIET - self.asked - (self.select or frozenset())
 
     def takes(self, code: str) -> bool:
         """Whether a code is to be reported; a bug in equipage always is."""
         # Silencing a bug would make a check that did not happen look like one that passed.
         if code == core_codes.INTERNAL_ERROR:
             return True
-        if code in core_codes.QUIET and code not in self.asked | (self.select or frozenset()):
-            return False
         return code not in self.ignore and (self.select is None or code in self.select)
 
 
@@ -207,11 +199,6 @@ class Project:
         relative = self._relative(path)
         return next((kind for glob, kind in self._kinds if glob.fullmatch(relative)), None)
 
-    @property
-    def requested_codes(self) -> frozenset[str]:
-        """The codes that the settings name; they are reported even if they are quiet."""
-        return frozenset(self.settings.severity) | frozenset(self.settings.select or ())
-
     def leaves_out(self, path: str, start: str | None = None) -> bool:
         """Whether the settings exclude a file, by its absolute path.
 
@@ -254,7 +241,7 @@ class Project:
         if select is None and settings.select is not None:
             select = frozenset(settings.select)
         ignore = selection.ignore | frozenset(settings.ignore)
-        wanted = Selection(select, ignore, frozenset(settings.severity))
+        wanted = Selection(select, ignore)
         return [
             msgspec.structs.replace(each, severity=settings.severity[each.code])
             if each.code in settings.severity

@@ -165,7 +165,6 @@ def _request_in(project: Project, run: Run) -> Request:
             request,
             # Where a link leads a moment later must not change what may be read.
             project=request.project or project.root,
-            unasked=request.unasked - project.requested_codes,
         )
     return known[project.root]
 
