@@ -154,7 +154,7 @@ def _brackets_problem(tool: str, what: str) -> Problem | None:
     return _command_problem(tool, what) if tool in _SHELLS else None
 
 
-#: The name of a command and what should follow it behind a colon, which is no part of a name.
+#: The name of a command, a colon where a blank belongs, and the rest.
 _COLON_BEHIND_NAME = lazy_regex(r"(?P<name>[a-z][\w-]+):(?P<rest>[^*\s:/\\][^:]*)")
 
 
@@ -163,8 +163,10 @@ def _command_problem(tool: str, what: str) -> Problem | None:
         return Problem("never", "it is compared as text: tabs, quotes and `.*` mean themselves")
     if divided := _COLON_BEHIND_NAME.fullmatch(what):
         name = divided["name"]
-        better = f"{tool}({divided['rest'] if name == 'command' else what.replace(':', ' ')})"
-        return Problem("never", "a blank divides a command from its arguments", better)
+        written = divided["rest"] if name == "command" else what.replace(":", " ")
+        return Problem(
+            "never", "a blank divides a command from its arguments", f"{tool}({written})"
+        )
     if what.startswith(":*"):
         return Problem("invalid", "a command must precede `:*`")
     plain = what.strip()
@@ -212,8 +214,9 @@ def listed_tools_are_rules(
 ) -> Iterator[Fact]:
     """The rules in a header: what opens a bracket also closes it, and what is granted can match."""
     document = session.documents[0] if session.documents else None
-    value = None if document is None else document.value
-    for field in convention.fields if isinstance(value, dict) else ():
+    if document is None or not isinstance(value := document.value, dict):
+        return
+    for field in convention.fields:
         if field.refers != "tool" or field.name not in value or convention.reader != "claude":
             continue
         listed: ListName = "deny" if field.name.startswith("disallowed") else "allow"

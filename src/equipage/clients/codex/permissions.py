@@ -85,7 +85,7 @@ def find_dead_rules(source: Source) -> Iterator[Fact]:
                     span=_span_of(each, source),
                     severity="warning" if allows else "error",
                     rule=Shown(text),
-                    reason="Codex compares it with one word of a command, as it stands",
+                    reason="Codex compares it with one word of a command, letter by letter",
                     better=", ".join(json.dumps(one) for one in kept) or None,
                 )
 

@@ -13,7 +13,7 @@ from equipage.clients import codes
 from equipage.clients.catalogue import Convention
 from equipage.clients.tables.opencode import ASKED, ASKED_INSTEAD
 from equipage.core import codes as core_codes
-from equipage.core.diagnostics import Also, Change, Fact, Remedy, Shown
+from equipage.core.diagnostics import Also, Change, Fact, Remedy, Severity, Shown
 from equipage.core.path import Path, get
 from equipage.core.text import is_likely_typo, lazy_regex
 from equipage.loading.session import Session
@@ -37,7 +37,7 @@ def pattern_problem(name: str, pattern: str) -> tuple[str, str] | None:
     found = _FOREIGN_RULE.fullmatch(pattern) if name == "bash" else None
     if found is not None:
         better = f"{found['prefix'] or found['inside']} *"
-        return "it is compared with the whole command, as it stands", better
+        return "it is compared with the whole command, letter by letter", better
     if name in ("read", "edit") and pattern.startswith("./"):
         return "it is compared with the path from the project, without `./`", pattern[2:]
     return None
@@ -85,7 +85,7 @@ def _never_matches(
     path: Path, actions: Any, wrong: tuple[str, str], remedy: Remedy | None = None
 ) -> Fact:
     """A rule without effect: what it denies or asks for is allowed."""
-    severity = None if set(actions) - {"allow"} else "warning"
+    severity: Severity = "warning" if all(each == "allow" for each in actions) else "error"
     reason, better = wrong
     return codes.RULE_NEVER_MATCHES.at(
         path,
