@@ -33,6 +33,7 @@ from equipage.clients.headers import read_as_client
 from equipage.clients.plugins import extension_is_accepted
 from equipage.clients.tables import claude, paths, skills
 from equipage.clients.tables import gemini as gemini_tables
+from equipage.clients.tables import opencode as opencode_tables
 from equipage.clients.tables.conventions import CONVENTIONS, VERSIONS
 from equipage.core import codes as core_codes
 from equipage.core.text import normalise_spelling
@@ -421,15 +422,17 @@ def fields_by_level(convention: Convention) -> dict[str, tuple[str, bool]]:
     found: dict[str, list[tuple[str, bool]]] = {}
     for pattern, field in patterns_in(convention.fields):
         parent = pattern[: -len(field.name) - 1]
-        found.setdefault(normalise_spelling(field.name), []).append((parent, field.restricts))
-    if "hooks" in convention.field_names and convention.kind != "claude-hooks":
-        for event in hook_events(convention.kind):
-            found[normalise_spelling(event)] = [("hooks", True)]
+        if "*" not in parent and convention.wraps is None:
+            found.setdefault(normalise_spelling(field.name), []).append((parent, field.restricts))
+    events = hook_events(convention.kind) if convention.kind != "claude-hooks" else ()
+    asked = opencode_tables.ASKED if convention.kind == "opencode-config" else ()
+    for parent, names in (("hooks", events), ("permission", asked)):
+        for name in names if parent in convention.field_names else ():
+            found.setdefault(normalise_spelling(name), [(parent, True)])
     return {
         name: places[0]
         for name, places in found.items()
-        if len(places) == 1 and "*" not in places[0][0] and name not in _COMMON_FIELDS
-        if name not in _DESCRIPTIVE_FIELDS and convention.wraps is None
+        if len(places) == 1 and name not in _COMMON_FIELDS | _DESCRIPTIVE_FIELDS
     }
 
 
@@ -491,7 +494,11 @@ def format_of(convention: Convention) -> Format:
     is_listed = convention.sort in _LISTED_SORTS
     more = (*(codes.COPY_CODES if is_listed else ()), *own.codes)
     rules = (*checks.RULES, *own.rules)
-    lists = [each.name for each in convention.fields if each.restricts and each.order == ()]
+    lists = [
+        each.name
+        for each in convention.fields
+        if each.restricts and not each.order and each.type is not bool
+    ]
     events = hook_events(convention.kind) if convention.kind == "claude-hooks" else ()
     return Format(
         name=convention.kind,
