@@ -150,7 +150,7 @@ def plugin_agent_fields_count(
         owner, others = "an agent of a plugin", "other agents"
         for name in written:
             yield core_codes.FOREIGN_FIELD.at(
-                (name,), part="key", field=Shown(name), owner=owner, where=others
+                (name,), part="key", field=Shown(name), owner=owner, where=others, instead=""
             )
 
 
@@ -217,9 +217,19 @@ def skill_is_read(convention: Convention, _config: Any, session: Session) -> Ite
 _RULES: dict[str, tuple[Rule, ...]] = {
     "claude-settings": (settings_are_valid,),
     "claude-hooks": (hooks_file_is_valid,),
-    "claude-agent": (header_hooks_are_valid, plugin_agent_fields_count, model_exists),
-    "claude-command": (header_hooks_are_valid, model_exists),
-    "skill": (header_hooks_are_valid, instructions.links_lead_somewhere, skill_is_read),
+    "claude-agent": (
+        permissions.listed_tools_are_rules,
+        header_hooks_are_valid,
+        plugin_agent_fields_count,
+        model_exists,
+    ),
+    "claude-command": (permissions.listed_tools_are_rules, header_hooks_are_valid, model_exists),
+    "skill": (
+        permissions.listed_tools_are_rules,
+        header_hooks_are_valid,
+        instructions.links_lead_somewhere,
+        skill_is_read,
+    ),
     "claude-rule": (instructions.imports_exist, instructions.links_lead_somewhere),
     "instructions": (
         instructions.imports_exist,
