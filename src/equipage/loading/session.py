@@ -280,7 +280,7 @@ class Session:
         """Remember what a stage or a rule found."""
         if facts.__class__ is list and not facts:
             return
-        facts = iter(facts)
+        facts = map(self.kind.mark_risky_remedy, facts) if self.kind.shape.ignores else iter(facts)
         if self._is_cut:
             # What is said about the whole of a text may come from the part that is left out of it.
             facts = (each for each in facts if each.path or each.span or each.origin)
