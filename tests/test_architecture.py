@@ -338,7 +338,7 @@ def test_the_reading_list_exists() -> None:
 #: Codes that need more than files to be shown, and the test module that shows them.
 SHOWN_ELSEWHERE = {
     **dict.fromkeys(
-        ("model-refused", "renamed-key", "renamed-twice", "rule-failed"),
+        ("model-refused", "removed-key", "renamed-key", "renamed-twice", "rule-failed"),
         "loading/test_own_formats.py",
     ),
     "instructions-too-long": "clients/test_instructions.py",
@@ -361,6 +361,8 @@ SHOWN_ELSEWHERE = {
     "link-outside": "security/test_links.py",
     "link-broken": "security/test_links.py",
     "pattern-mismatch": "loading/test_model.py",
+    "reach-widened": "effect/test_truth.py",
+    "reach-unknown": "effect/test_truth.py",
 }
 
 
@@ -375,6 +377,18 @@ def test_every_code_is_documented_and_shown_in_a_case() -> None:
     for name, code in all_codes().items():
         assert len(code.words.about) > 20, name
         assert not code.words.message.endswith("."), name
+
+
+def test_every_code_that_a_module_declares_is_known_to_all() -> None:
+    """A code in no format would be reported, and unknown to `rule`, `--ignore` and the pages."""
+    words: set[str] = set()
+    declared: set[str] = set()
+    for path in matching(ROOT, "**/codes.toml"):
+        words |= tomllib.loads(path.read_text()).keys()
+        name = ".".join(("equipage", *path.relative_to(ROOT).with_suffix("").parts))
+        values = vars(importlib.import_module(name)).values()
+        declared |= {each.name for each in values if isinstance(each, Code)}
+    assert declared == words == all_codes().keys()
 
 
 def test_a_code_means_one_thing() -> None:

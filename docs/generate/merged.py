@@ -16,7 +16,7 @@ from equipage.core.diagnostics import Code
 from equipage.project.registry import all_codes, built_in_kinds
 from generate import codes, kinds
 
-#: What a family is called, by the folder of its `codes.toml`.
+#: What a family is called, by the folder of its `codes.toml`; others are those of one format.
 FAMILIES = {
     "core": ("every-kind", "Findings in every kind of file"),
     "clients": ("clients", "Findings in files of clients"),
@@ -62,11 +62,10 @@ def pages() -> Iterator[tuple[str, str]]:
     """The path below `reference` and the text of each page."""
     of_codes = {name.removesuffix(".md"): text for name, text in codes.pages()}
     of_kinds = {name.removesuffix(".md"): text for name, text in kinds.pages()}
-    for family, title in FAMILIES.values():
-        names = sorted(name for name in all_codes() if family_of(name) == family)
-        if names:
-            about = "Every finding has a code, and `equipage rule CODE` prints what is here."
-            yield f"findings/{family}.md", _merge(title, about, names, of_codes, "codes/")
+    for family, title in dict.fromkeys(map(family_of, all_codes())):
+        names = sorted(name for name in all_codes() if family_of(name) == (family, title))
+        about = "Every finding has a code, and `equipage rule CODE` prints what is here."
+        yield f"findings/{family}.md", _merge(title, about, names, of_codes, "codes/")
     for client in dict.fromkeys(map(client_of, built_in_kinds())):
         names = [name for name in built_in_kinds() if client_of(name) == client]
         title = TITLES.get(client, f"Files of {client.capitalize()}")
@@ -75,9 +74,11 @@ def pages() -> Iterator[tuple[str, str]]:
 
 
 @cache
-def family_of(name: str) -> str:
+def family_of(name: str) -> tuple[str, str]:
+    """The page that a code is on, and its title."""
     code: Code = all_codes()[name]
-    return FAMILIES[Path(code._catalogue._file).parent.name][0]
+    folder = Path(code._catalogue._file).parent.name
+    return FAMILIES.get(folder, (folder, f"Findings in files of kind `{folder}`"))
 
 
 def client_of(kind: str) -> str:
@@ -102,7 +103,7 @@ def _target(link: re.Match[str], room: str) -> str:
     if folder == "kinds/" and name in built_in_kinds():
         return f"](../clients/{client_of(name)}.md#{name})"
     if folder == "codes/" and name in all_codes():
-        return f"](../findings/{family_of(name)}.md#{name})"
+        return f"](../findings/{family_of(name)[0]}.md#{name})"
     return link[0]
 
 

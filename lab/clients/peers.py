@@ -44,6 +44,8 @@ def main() -> int:
     parser.add_argument("trees", nargs="+", type=Path)
     parser.add_argument("--write", action="store_true")
     chosen = parser.parse_args()
+    if not chosen.said.is_file():
+        parser.error(f"{chosen.said} is missing: `make clients SAID=FILE` writes it")
     trees = [tree.resolve() for tree in chosen.trees]
     inside = tuple(f"{tree}/" for tree in trees)
     judged = [

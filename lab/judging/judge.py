@@ -140,6 +140,8 @@ def main() -> int:
     found: list[Judged] = []
     for repository in commits:
         tree = chosen.folder.resolve() / repository.replace("/", "+")
+        if not tree.is_dir():
+            raise SystemExit(f"{tree} is missing: check {repository} out at {commits[repository]}")
         report = report_on(tree) if chosen.reports is None else earlier(chosen.reports, tree)
         found += judged(repository, report, known, refused, tree)
     print("\n".join(summary(found)))

@@ -48,6 +48,8 @@ PARTS = {
             "tests/security/test_weight.py",
             "tests/formats/server/test_limits.py",
             "tests/loading/test_model.py",
+            "tests/loading/test_own_formats.py",
+            "tests/loading/test_schema_models.py",
         ),
     ),
     "jail": Part(
@@ -65,6 +67,7 @@ PARTS = {
             "tests/security/test_roots.py",
             "tests/security/test_special_files.py",
             "tests/security/test_path_spellings.py",
+            "tests/workspace/test_after.py",
         ),
     ),
 }

@@ -27,7 +27,7 @@ from equipage.loading.format import Format, Limits
 from equipage.loading.model import is_struct
 from equipage.loading.pipeline import load_text
 from equipage.loading.result import Loaded
-from equipage.loading.session import request_of
+from equipage.loading.session import new_request
 from equipage.project.registry import (
     codes_for_comments,
     default_format,
@@ -74,7 +74,7 @@ def load(
     """
     # Arguments are checked here; the modules below trust their types.
     name, wanted = path_argument("path", path), _requested_kind(kind, model)
-    request = request_of(env, options, embedded=embedded, roots=roots, limits=limits)
+    request = new_request(env, options, embedded=embedded, roots=roots, limits=limits)
     return _require_model(load_in_project(name, request, kind=wanted).result(strict=strict), model)
 
 
@@ -104,7 +104,7 @@ def loads(
     named = _requested_kind(kind, model)
     if not isinstance(named, Format):
         named = text_argument("kind", named, "the name of a kind or a `Format`")
-    request = request_of(env, options, embedded=embedded, limits=limits)
+    request = new_request(env, options, embedded=embedded, limits=limits)
     name = "<embedded>" if embedded else "<string>"
     base = folder_argument("base_dir", base_dir)
     request = msgspec.structs.replace(request, known_codes=codes_for_comments)
@@ -136,7 +136,7 @@ def watch(
     from equipage.workspace.watch import Watch  # few programs need it
 
     name, wanted = valid_path_argument("path", path), _requested_kind(kind, model)
-    request = request_of(env, options, roots=roots, limits=limits)
+    request = new_request(env, options, roots=roots, limits=limits)
 
     # The watch remembers what its system was asked: a change of any of it wakes the watch.
     def reload(system: System) -> Loaded[Any]:
@@ -166,7 +166,7 @@ def check(
     >>> report.ok, len(report.files), [each.code for each in report.errors]
     (False, 2, ['wrong-type'])
     """
-    request = request_of(env, require_known_options(options), embedded=embedded, limits=limits)
+    request = new_request(env, require_known_options(options), embedded=embedded, limits=limits)
     # Each kind takes the options it knows.
     request = msgspec.structs.replace(request, shared=True, reads_named=True)
     several, count = paths_argument("paths", paths), number_argument("jobs", jobs)
@@ -195,7 +195,7 @@ def check_files(
     >>> [(each.name, each.code) for each in report.warnings]
     [('skills/greet/SKILL.md', 'missing-field')]
     """
-    request = request_of({} if env is None else env, require_known_options(options), limits=limits)
+    request = new_request({} if env is None else env, require_known_options(options), limits=limits)
     from equipage.files.memory import Memory
     from equipage.workspace import Workspace
 
@@ -222,14 +222,13 @@ def discover(
     ['text.count']
     """
     named = path_argument("folder", folder)
-    request = request_of(env, options, roots=roots, limits=limits)
+    request = new_request(env, options, roots=roots, limits=limits)
     from equipage.workspace import Workspace
-    from equipage.workspace.load import drop_overruled_guesses
 
     workspace = Workspace([named], request, kind=_requested_kind(kind, None))
     if not workspace.system.is_folder(named):
         raise UsageError(f"`folder`: there is no folder {workspace.system.name_of(named)}")
-    loads = drop_overruled_guesses(workspace.loads(), workspace.system)
+    loads = workspace.loads()
     outcomes = {workspace.system.name_of(each.path): each.outcome for each in loads}
     problems = [found for each in loads for found in each.diagnostics if found.severity == "error"]
     if problems:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sys
 from pathlib import Path
 
@@ -39,6 +40,22 @@ def run(*arguments: str) -> Result:
     return in_process([*arguments, *KIND])
 
 
+def test_the_kind_of_a_schema_is_an_argument_or_an_option() -> None:
+    given = in_process(["schema", *KIND[1:]])
+    assert (given.code, json.loads(given.out)["title"]) == (0, "`app` file")
+    assert run("schema").out == given.out
+    assert in_process(["schema"]).code == 2
+
+
+@pytest.mark.parametrize(
+    ("code", "severity"),
+    [("unknown-field", "error"), ("env-missing", "error"), ("duplicate-key", None)],
+)
+def test_what_a_code_is_in_a_format_of_your_own(code: str, severity: str | None) -> None:
+    said = f"In a format of your own: {severity}, unless it says otherwise"
+    assert (said in in_process(["rule", code]).out) is (severity is not None)
+
+
 def test_what_is_recommended_can_be_run() -> None:
     shown = run("show", "old.yaml")
     assert (shown.code, shown.out) == (0, "name: a\n")
@@ -48,6 +65,32 @@ def test_what_is_recommended_can_be_run() -> None:
     listed = run("list", ".")
     assert f"run `equipage check bad.yaml {' '.join(KIND)}`" in listed.err
     assert "another program" in listed.out
+
+
+def test_a_default_is_explained() -> None:
+    write(".", {"a.yaml": "name: a\n"})
+    done = run("explain", "a.yaml", "url")
+    said = 'url = "https://a.example"\n  no file sets it: this is the default of `app`\n'
+    assert (done.code, done.out) == (0, said)
+
+
+def test_the_story_of_a_value_is_told_although_there_are_errors() -> None:
+    write(".", {"b.yaml": "{name: a, url: http://b, more: {$include: no.yaml}}\n"})
+    write(".", {"c.yaml": "{name: a, url: http://b}\n"})
+    for path, code in (("b.yaml", "include-not-found"), ("c.yaml", "no-https")):
+        done = run("explain", path, "url")
+        assert (done.code, done.out.splitlines()[0]) == (1, 'url = "http://b"')
+        assert f"error[{code}]" in done.err
+    done = run("explain", "b.yaml", "more")
+    assert (done.code, done.out.splitlines()[0]) == (1, "more = unknown")
+    told = json.loads(run("explain", "b.yaml", "more", "-f", "json").out)
+    assert (told["value"], told["default"], told["unset"]) == (None, False, [])
+    write(".", {"d.yaml": "{name: a, url: 'http://${NOT}'}\n"})
+    told = json.loads(run("explain", "d.yaml", "url", "-f", "json", "--show-env").out)
+    assert (told["value"], told["settings"][0]["value"]) == (None, "http://${NOT}")
+    done = run("explain", "b.yaml", "more.name")
+    said = "equipage: nothing is known of `more.name` while there are errors"
+    assert (done.code, done.out, done.err.splitlines()[0]) == (1, "", said)
 
 
 def test_codes_of_rules_can_be_selected_and_ignored() -> None:
@@ -68,6 +111,7 @@ def test_codes_of_rules_can_be_selected_and_ignored() -> None:
         ("own_app.confg:APP", "there is no module `own_app.confg`: install it, or name its folder"),
         ("own_app.config:NOPE", "the module `own_app.config` has no `NOPE`"),
         ("own_app.config:equipage", "`own_app.config:equipage` is not a `Format`, and not a class"),
+        ("own_app.config:App", "a class, and the module has a format of it: `own_app.config:APP`"),
     ],
 )
 def test_a_format_that_is_not_there(name: str, said: str) -> None:

@@ -407,10 +407,14 @@ def test_the_action_comments_on_what_became_wider_and_on_nothing_else(
 
         assert gate()[0] == "code=0"
         assert Comments.kept == {}
-        # Narrower, and another text: nothing to say.
-        (folder / ".claude/agents/a.md").write_text(AGENT.format("[]") + "More.\n")
+        # Another text: nothing to say. Narrower: said, and no failure.
+        (folder / ".claude/agents/a.md").write_text(AGENT.format("Read") + "More.\n")
         assert gate()[0] == "code=0"
         assert Comments.kept == {}
+        (folder / ".claude/agents/a.md").write_text(AGENT.format("[]"))
+        assert gate()[0] == "code=0"
+        (comment,) = Comments.kept.values()
+        assert "One agent may do less" in comment["body"]
         (folder / ".claude/agents/a.md").write_text(AGENT.format("Read, Bash"))
         assert gate()[0] == "code=1"
         (comment,) = Comments.kept.values()

@@ -14,7 +14,6 @@ from equipage.files import OpenedFile
 from equipage.files.disk import Disk
 from equipage.loading.session import Request
 from equipage.workspace import Workspace
-from equipage.workspace.load import drop_overruled_guesses
 from lab import Link, repository, write
 
 
@@ -22,7 +21,7 @@ def measured(folder: Path, files: dict[str, Any]) -> dict[tuple[str, str], Measu
     """The measures by client and what it is; those of folders below the project by folder, too."""
     repository(folder, files)
     workspace = Workspace([str(folder)], Request(env={}, shared=True))
-    found = budget_of(drop_overruled_guesses(workspace.loads(), workspace.system))
+    found = budget_of(workspace.loads())
     return {
         (each.client, each.what)
         if each.folder in (".", str(folder))
@@ -299,6 +298,6 @@ def test_a_file_that_becomes_a_link_out_of_the_project_is_not_counted(tmp_path: 
     write(tmp_path, {"outside.md": skill("swordfish")})
     repository(folder, {".claude/skills/a/SKILL.md": skill("writes")})
     workspace = Workspace([str(folder)], Request(env={}, system=Swapping(), shared=True))
-    loads = list(workspace.loads())
+    loads = workspace.loads()
     assert [each.code for load in loads for each in load.diagnostics] == ["link-outside"]
     assert budget_of(loads) == ()

@@ -14,14 +14,13 @@ from equipage.clients.tables.activities import ACTIVITIES
 from equipage.effect.reach import Column, Matrix, answer, matrices
 from equipage.loading.session import Request
 from equipage.workspace import Workspace
-from equipage.workspace.load import drop_overruled_guesses
 from lab import repository
 
 
 def matrix_of(folder: Path, files: dict[str, Any]) -> Matrix:
     repository(folder, files)
     workspace = Workspace([str(folder)], Request(env={}, shared=True))
-    found = drop_overruled_guesses(workspace.loads(), workspace.system)
+    found = workspace.loads()
     outcomes = [each.outcome for each in found if each.outcome is not None]
     (matrix,) = matrices(read_folder(outcomes))
     return matrix
@@ -65,11 +64,11 @@ ANSWERS: list[tuple[str, dict[str, Any], tuple[str, str], str, list[str]]] = [
         ["tools"],
     ),
     (
-        "a part of a tool",
+        "a pattern offers the whole tool",
         {AGENT: claude(tools="Bash(git log:*)")},
         ("tool", "Bash"),
-        "partly",
-        ["tools[0]", "tools"],
+        "allows",
+        ["tools[0]"],
     ),
     (
         "a forbidden tool",
@@ -79,11 +78,11 @@ ANSWERS: list[tuple[str, dict[str, Any], tuple[str, str], str, list[str]]] = [
         ["disallowedTools[0]"],
     ),
     (
-        "a forbidden part",
+        "a forbidden pattern takes the whole tool away",
         {AGENT: claude(disallowedTools="Bash(rm:*)")},
         ("tool", "Bash"),
-        "partly",
-        ["disallowedTools[0]", "tools"],
+        "denies",
+        ["disallowedTools[0]"],
     ),
     (
         "settings forbid what a list gives",

@@ -16,11 +16,10 @@ from typing import Any
 
 import pytest
 
-from equipage.clients.reading import read_folder
+from equipage.clients.reading import MAIN_AGENT, read_folder
 from equipage.effect.reach import Column, answer, matrices
 from equipage.loading.session import Request
 from equipage.workspace import Workspace
-from equipage.workspace.load import drop_overruled_guesses
 from lab import SHARED, write
 
 PROGRAM = os.environ.get("EQUIPAGE_OPENCODE", "")
@@ -109,11 +108,13 @@ def test_opencode_says_the_same(tmp_path: Path) -> None:
     home.mkdir()
     subprocess.run(["git", "init", "-q"], cwd=folder, check=True)
     workspace = Workspace([str(folder)], Request(env={}, shared=True))
-    found = drop_overruled_guesses(workspace.loads(), workspace.system)
+    found = workspace.loads()
     outcomes = [each.outcome for each in found if each.outcome is not None]
     (matrix,) = matrices(read_folder(outcomes))
-    assert {each.name for each in matrix.agents} == set(headers)
+    # The agent that people talk to is called `build`.
+    assert {each.name for each in matrix.agents} == {MAIN_AGENT, *headers}
     for agent in matrix.agents:
         ours = {tool: answer(agent, Column("tool", tool)) for tool in TOOLS}
         states = {tool: each.state if each is not None else None for tool, each in ours.items()}
-        assert states == told(agent.name, folder, home), agent.name
+        name = "build" if agent.name == MAIN_AGENT else agent.name
+        assert states == told(name, folder, home), agent.name

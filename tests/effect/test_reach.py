@@ -85,8 +85,8 @@ WAYS = [
     ("claude-agent", agent(tools=None), agent(), "tool *: denies → allows"),
     ("claude-agent", agent(tools=None), agent(tools="Read"), "tool Read: denies → allows"),
     ("claude-agent", agent(tools=""), agent(), "tool *: denies → allows"),
-    ("claude-agent", agent(tools="Bash(git log:*)"), agent(tools="Bash(git:*)"), "tool Bash(git:*): denies → allows"),
-    ("claude-agent", agent(tools="Bash(git:*)"), agent(tools="Bash"), "tool Bash: denies → allows"),
+    ("claude-agent", agent(tools="Agent(one)"), agent(tools="Agent(one, two)"), "tool Agent(one, two): denies → allows"),
+    ("claude-agent", agent(tools="Agent(one)"), agent(tools="Agent"), "tool Agent: denies → allows"),
     ("claude-agent", agent(tools="Read"), agent(tools="Read, mcp__gh__push"), "tool mcp__gh__push: denies → allows"),
     ("claude-agent", agent(tools="mcp__gh__push"), agent(tools="mcp__gh"), "tool mcp__gh: denies → allows"),
     ("claude-agent", agent(disallowedTools="Bash"), agent(), "tool Bash: denies → allows"),
@@ -441,6 +441,7 @@ def test_every_way_to_widen_a_server_is_seen(
 SAMPLES: list[tuple[Any, Any]] = [
     (None, ["x"]),
     (["x"], None),
+    (["Bash"], None),
     (["x"], ["x", "y"]),
     (None, {"x": {"command": "y"}}),
     (None, {"PreToolUse": [{"hooks": [{"command": "y"}]}]}),

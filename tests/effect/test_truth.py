@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from lab import commit, environment, in_process, settle, write
+from lab import Link, commit, environment, in_process, settle, write
 
 AGENT = "---\nname: reviewer\ndescription: Review.\n{}---\nReview.\n"
 SETTINGS, LOCAL = ".claude/settings.json", ".claude/settings.local.json"
@@ -42,16 +42,38 @@ CASES = [
     # A misspelt restriction is ignored by the client, so the agent has every tool.
     Case("1: reach", README, "reach", (EVERY, f"read as its client reads it: {REVIEWER}"), ("no agents",)),
     Case("1: list", README, "list", ("claude-agent  reviewer", "Claude Code"), (), 1),
+    Case("1: budget", README, "budget", ("agent listing",), ("nothing here",)),
     Case("1: lock", README, "lock", ("locked 1 configuration",), ("not locked", "not known")),
+    # Of several layers, only the value that wins is in effect.
+    Case("3", {SETTINGS: rules(defaultMode="plan"), LOCAL: rules(defaultMode="acceptEdits")}, f"explain {SETTINGS} permissions.defaultMode", (f"1. {SETTINGS}:1:33 replaced by the next one (layer: project)", f"2. {LOCAL}:1:33 in effect (layer: local)", "not looked at, and may decide: your own settings (--home), managed settings (--managed)")),
+    Case("3: the user and the organisation", {SETTINGS: {"model": "b"}, f"home/{SETTINGS}": {"model": "a"}, "managed-settings.json": {"model": "c"}}, f"explain {SETTINGS} model --home home --managed managed-settings.json", (f"1. home/{SETTINGS}:1:11 replaced by the next one (layer: user)", f"2. {SETTINGS}:1:11 replaced by the next one (layer: project)", "3. managed-settings.json:1:11 in effect (layer: managed)"), ("not looked at",)),
+    Case("3: lists are joined", {SETTINGS: rules(allow=["Read"]), LOCAL: rules(allow=["Bash"])}, f"show {SETTINGS} --annotate", (f"- Read  # {SETTINGS}:1", f"- Bash  # {LOCAL}:1")),
+    Case("3: a layer that is dropped says nothing", {SETTINGS: rules(defaultMode="plan"), LOCAL: {**rules(defaultMode="default"), "model": 5}}, f"explain {SETTINGS} permissions.defaultMode", (f"{SETTINGS}:1:33 in effect",)),
+    Case("3: a layer of which that is not known", {SETTINGS: rules(defaultMode="plan"), LOCAL: {"statusLine": {"type": "command"}}}, f"explain {SETTINGS} permissions.defaultMode", (LOCAL, "missing required field"), ("in effect",), 1),
+    Case("3: no such layer", {SETTINGS: {"model": "b"}}, f"explain {SETTINGS} model --home nowhere", ("--home nowhere: no such file or folder",), ("in effect",), 2),
     # What people talk to has the reach of settings, hooks and servers.
     Case("5: settings alone", {SETTINGS: rules(allow=["Bash"])}, "reach", ("main agent  Claude Code  yes*   asks*   yes",), ("no agents",)),
-    Case("5: servers alone", {".mcp.json": {"mcpServers": {"docs": {"command": "docs"}}}}, "reach", ("main agent", "docs"), ("no agents",)),
+    Case("5: servers alone", {".mcp.json": {"mcpServers": {"docs": {"command": "docs"}}}}, "reach", ("main agent  Claude Code  yes*   asks*   asks*  asks*    yes*    docs",), ("no agents",)),
     Case("5: why", {SETTINGS: rules(allow=["Bash"])}, "reach --why run", (f"allows tool Bash: {SETTINGS}:1:28 at permissions.allow[0]",)),
     Case("5: a mode that does not ask", {SETTINGS: rules(defaultMode="acceptEdits")}, "reach", ("main agent  Claude Code  yes*   yes ",)),
     Case("5: local settings win", {SETTINGS: rules(defaultMode="acceptEdits"), LOCAL: rules(defaultMode="default")}, "reach", ("main agent  Claude Code  yes*   asks*",)),
+    Case("5: a part of a tool is not asked about", {SETTINGS: rules(allow=["Bash(git *)"])}, "reach", ("main agent  Claude Code  yes*   asks*   partly",)),
+    Case("5: a part of a tool is asked about", {SETTINGS: rules(allow=["Bash"], ask=["Bash(curl *)"])}, "reach", ("main agent  Claude Code  yes*   asks*   partly",)),
     Case("5: rules of all layers count", {SETTINGS: rules(deny=["WebFetch", "WebSearch"]), LOCAL: rules(allow=["Bash"])}, "reach", ("main agent  Claude Code  yes*   asks*   yes   no ",)),
     # `permissionMode` has no effect with `--agent`, and settings beat it.
     Case("15", {REVIEWER: AGENT.format("permissionMode: plan\n"), SETTINGS: rules(defaultMode="acceptEdits")}, "reach reviewer --why write", ("write files: yes",), ("write files: no",)),
+    # A pattern behind a tool has no effect in an agent: the whole tool is offered, or taken away.
+    Case("16: offered", {REVIEWER: AGENT.format("tools: Bash(git push:*)\n")}, "reach reviewer --why Bash", ("Bash: yes",), ("partly",)),
+    Case("16: taken away", {REVIEWER: AGENT.format("disallowedTools: Bash(git push:*)\n")}, "reach reviewer --why Bash", ("Bash: no",), ("partly",)),
+    Case("17", {SETTINGS: rules(ask=["Agent(x)", "Skill(y)"])}, "check", ("permission-rule-never-matches", "only `Agent` alone is", "only `Skill` alone is"), (), 1),
+    Case("17: reach", {SETTINGS: rules(ask=["Agent(x)"])}, "reach", ("main agent  Claude Code  yes*   asks*   asks*  asks*    yes*",)),
+    # A dead rule forbids nothing, and is an error; what works is none.
+    Case("6", {SETTINGS: rules(deny=["Bash(cat **/*.pem:*)"])}, "check", ("permission-rule-never-matches", "hold no other `*`"), (), 1),
+    Case("6: reach", {SETTINGS: rules(deny=["Bash(cat **/*.pem:*)"])}, "reach", ("main agent  Claude Code  yes*   asks*   asks*",), ("partly",)),
+    *(Case(f"19: {rule} works", {SETTINGS: rules(deny=[rule])}, "check", ("no problems",)) for rule in ("Bash( *)", "Bash(* push)", "Bash(*git push)", "Bash(git  push:*)", "B*", "*")),
+    *(Case(f"19: {rule} is dead", {SETTINGS: rules(deny=[rule])}, "check", ("permission-rule-",), (), 1) for rule in (" Bash(x)", "Bash(x) ", "Bash (x)", "Bash( x)", "Bash(x )", "Bash(x:* )", "Bash:x", "Bash x", "Bash(a),Bash(b)", "Bash(/x/)", 'Bash("x:*")', "BASH(x)", "Bash(x:* y)", "Bash(x\\:*)", "Bash(x ?)", "Bash(x*:*)", "Bash(x:**)", "Bash(\tx)", "Bash(:*)", "Shell(x)", "Bash(x)y", "WebFetch(domain: h)", "WebFetch(domain:h/p)", "Agent(a, b)", "Agent(r*)", "mcp__s(x)")),
+    Case("files that only the client reads", {".codex/config.toml": "", ".codex/rules/a.rules": "x"}, "reach", ("main agent  Codex", "not read here, and may decide: .codex/rules/a.rules")),
+    Case("such files alone", {".codex/rules/a.rules": "x"}, "reach", ("not read here, and may decide: .codex/rules/a.rules",), ("no agents",)),
     # Files with errors: dropped, a part ignored, or unknown.
     Case("settings are dropped for one wrong type", {SETTINGS: {**rules(allow=["Bash"], deny=["Read"]), "model": 5}}, "reach", ("main agent  Claude Code  yes*   asks*   asks*",)),
     Case("a rule that is no text is left out alone", {SETTINGS: rules(deny=["Bash", 5])}, "reach", ("main agent  Claude Code  yes*   asks*   asks*",)),
@@ -61,6 +83,7 @@ CASES = [
     Case("settings that are a list", {SETTINGS: "[]"}, "reach", ("main agent",), ("no agents",)),
     Case("settings that are not JSON", {SETTINGS: "{"}, "reach", ("main agent",), ("no agents",)),
     Case("settings that are not text", {SETTINGS: b"\xff\xfe\x00{"}, "reach", ("unknown: assume everything: .claude/settings.json",), ("no agents",)),
+    Case("a link out of the project", {REVIEWER: Link("../../../outside.md"), "../outside.md": AGENT.format("")}, "reach", (f"unknown: assume everything: {REVIEWER}",), ("no agents", "Review.")),
     Case("two agents of one name", {REVIEWER: AGENT.format("tools: Read\n"), ".claude/agents/b.md": AGENT.format("")}, "reach", (EVERY, "reviewer  Claude Code  yes    no")),
     Case("a key that is no text", {REVIEWER: AGENT.format("tools: Read\n5: x\n")}, "reach", ("reviewer  Claude Code  yes    no",)),
     Case("a rule of 100 kB", {SETTINGS: rules(deny=[f"Bash({'x' * 100_000}:*)"])}, "reach", ("main agent",)),
@@ -121,9 +144,19 @@ CHANGES = [
     Change("a rule that asks goes", {SETTINGS: rules(ask=["Bash(git push:*)"])}, {SETTINGS: rules()}, ("permission widened: permissions.ask",)),
     Change("a rule that asks comes", {SETTINGS: rules()}, {SETTINGS: rules(ask=["Bash(git push:*)"])}, (), ("widened",), 0),
     Change("a rule that forbids goes", {SETTINGS: rules(deny=["Read(.env)"])}, {SETTINGS: rules()}, ("permission widened: permissions.deny",)),
+    Change("17: a question that may be asked goes", {SETTINGS: rules(ask=["Agent(x)"])}, {SETTINGS: rules()}, ("widened",)),
+    Change("a live rule takes the place of a dead one", {SETTINGS: rules(deny=["Bash(rm*:*)"])}, {SETTINGS: rules(deny=["Bash(rm:*)"])}, (), ("widened",), 0),
+    Change("a dead rule takes the place of a live one", {SETTINGS: rules(deny=["Bash(rm:*)"])}, {SETTINGS: rules(deny=["Bash(rm*:*)"])}, ("widened",)),
+    Change("a hook runs something else", {SETTINGS: {"hooks": {"Stop": [{"hooks": [{"type": "command", "command": "a"}]}]}}}, {SETTINGS: {"hooks": {"Stop": [{"hooks": [{"type": "command", "command": "b"}]}]}}}, ("permission widened: hooks",)),
+    Change("a helper runs something else", {SETTINGS: {"apiKeyHelper": "a"}}, {SETTINGS: {"apiKeyHelper": "b"}}, ("permission widened: apiKeyHelper",)),
+    Change("a status line runs something else", {SETTINGS: {"statusLine": {"type": "command", "command": "a"}}}, {SETTINGS: {"statusLine": {"type": "command", "command": "b"}}}, ("permission widened: statusLine.command",)),
+    Change("a server runs something else", {".mcp.json": {"mcpServers": {"a": {"command": "a"}}}}, {".mcp.json": {"mcpServers": {"a": {"command": "b"}}}}, ("permission widened: mcpServers.a.command",)),
     Change("unknown becomes known", {REVIEWER: AGENT.format("tools: 5\n")}, {REVIEWER: AGENT.format("tools: Read\n")}, ("so all that it allows counts as new", "permission widened: tools")),
     Change("known becomes unknown", {REVIEWER: AGENT.format("tools: Read\n")}, {REVIEWER: AGENT.format("tools: 5\n")}, ("what Claude Code makes of it is not known any more",)),
     Change("settings break", {SETTINGS: rules(deny=["Bash"])}, {SETTINGS: '{"permissions": {"deny": ["Bash"]},}'}, ("permission widened", "drops it; another version may read it")),
+    Change("a comment breaks settings", {SETTINGS: rules(deny=["Bash"])}, {SETTINGS: '{"permissions": {"deny": ["Bash"]}} // x'}, ("permission widened", "drops it; another version may read it")),
+    Change("a hook of an agent can no longer be loaded", {REVIEWER: AGENT.format("tools: Read\nhooks: {PreToolUse: [{hooks: [{type: command, command: guard}]}]}\n")}, {REVIEWER: AGENT.format("tools: Read\nhooks: {PreToolUse: [{hooks: [{type: comand, command: guard}]}]}\n")}, ("cannot be judged",)),
+    Change("a header breaks", {REVIEWER: AGENT.format("tools: Read\n")}, {REVIEWER: AGENT.format("tools: Read\n\tx: y: z\n\t- b\n")}, ("cannot be judged",)),
     Change("settings are repaired", {SETTINGS: '{"permissions": {"deny": ["Bash"]},}'}, {SETTINGS: rules(deny=["Bash"])}, (), ("widened",), 0),
 ]  # fmt: skip
 
@@ -224,6 +257,12 @@ ATTACKS = [
     Change("T23: OpenCode", {"opencode.json": {"model": "a/b"}}, {"opencode.json": {"model": "a/b", "shell": "./x"}}, ("shell",)),
     Change("T23: a folder", {".mcp.json": server()}, {".mcp.json": server(cwd="x")}, ("cwd",)),
     Change("T23: a key of a server", {".mcp.json": server()}, {".mcp.json": server(zeal="x")}, ("zeal",)),
+    Change("a profile is chosen", {".codex/config.toml": '[profiles.wide]\nsandbox_mode = "danger-full-access"\n'}, {".codex/config.toml": 'profile = "wide"\n[profiles.wide]\nsandbox_mode = "danger-full-access"\n'}, ("profile",)),
+    Change("folders are trusted", {".gemini/settings.json": {}}, {".gemini/settings.json": {"security": {"folderTrust": {"enabled": False}}}}, ("folderTrust",)),
+    Change("managed settings are used otherwise", {SETTINGS: {}}, {SETTINGS: {"parentSettingsBehavior": "merge"}}, ("parentSettingsBehavior",)),
+    Change("a file that beats another", {"opencode.json": {"permission": {"bash": "deny"}}}, {"opencode.jsonc": '{"permission": {"bash": "allow"}}'}, ("main agent of OpenCode", "tool bash: denied → allowed")),
+    Change("a file in a deeper folder", {"opencode.json": {"permission": {"bash": "deny"}}}, {".opencode/opencode.json": {"permission": {"bash": "allow"}}}, ("main agent of OpenCode", "tool bash: denied → allowed")),
+    Change("a name with a blank", {REVIEWER: AGENT.format("disallowedTools: Bash\n")}, {REVIEWER: AGENT.format("disallowedTools: 'Bash ()'\n")}, ("widened",)),
     Change("T24: editor settings below", {"a": ""}, {"sub/.vscode/settings.json": {"chat.tools.autoApprove": True}}, ("sub/.vscode/settings.json",)),
     Change("T24: a container", {"a": ""}, {".devcontainer/devcontainer.json": {"customizations": {"vscode": {"mcp": {"servers": {}}}}}}, (".devcontainer/devcontainer.json",)),
     Change("T24: a package beside a launcher", PINNED, {"node_modules/x/index.js": "1\n"}, ("node_modules/x",)),
@@ -233,3 +272,53 @@ ATTACKS = [
 @pytest.mark.parametrize("change", [pytest.param(each, id=each.name) for each in ATTACKS])
 def test_what_got_past_the_gate_is_seen(change: Change) -> None:
     test_the_gate_fails_on_what_is_wider_or_unknown_and_on_nothing_else(change)
+
+
+def test_a_thousand_rules_that_all_change_are_judged_one_by_one() -> None:
+    def many(word: str) -> dict[str, Any]:
+        numbers = range(1_000)
+        return rules(allow=[f"Bash({word}a{each}:*)" for each in numbers], deny=[f"Bash({word}d{each} x:*)" for each in numbers])  # fmt: skip
+
+    write(Path(), {SETTINGS: many("x")})
+    commit(Path())
+    write(Path(), {SETTINGS: many("y")})
+    done = in_process(["diff", "HEAD", "--fail-on", "widened", "--json"])
+    steps = json.loads(done.out)["files"][0]["reach"][0]["steps"]
+    assert (done.code, sum(each["how"] == "widened" for each in steps)) == (1, 2_000)
+
+
+def held(change: Change, *arguments: str) -> int:
+    """How `verify` ends after a change, with an agent beside it that is locked in any case."""
+    write(Path(), {**change.before, ".claude/agents/zz.md": AGENT.format("tools: Read\n")})
+    commit(Path())
+    assert in_process(["lock"]).code == 0
+    write(Path(), change.after)
+    return in_process(["verify", *arguments]).code
+
+
+@pytest.mark.parametrize("change", [pytest.param(each, id=each.name) for each in ATTACKS])
+def test_a_lock_holds_what_the_gate_sees(change: Change) -> None:
+    # A file that may hold tokens is in no lock.
+    assert held(change, "--frozen") == (0 if ".npmrc" in change.after else 1)
+
+
+@pytest.mark.parametrize(
+    "change", [pytest.param(each, id=each.name) for each in CHANGES if each.code]
+)
+def test_a_lock_does_not_match_what_is_wider_or_unknown(change: Change) -> None:
+    assert held(change) == 1
+
+
+@pytest.mark.parametrize(("command", "file", "text"), [
+    ("make mcp", "Makefile", "mcp:\n\trun {}\n"),
+    ("npm run mcp", "package.json", '{{"scripts": {{"mcp": "run {}"}}}}'),
+    ("go run ./cmd/srv", "cmd/srv/main.go", "package main // {}\n"),
+    ("uv run srv", "pyproject.toml", '[project.scripts]\nsrv = "a:{}"\n'),
+    ("docker compose run srv", "compose.yaml", "services: {{srv: {{image: a{}}}}}\n"),
+    ("sh run.sh", "lib.sh", "exit {}\n"),
+])  # fmt: skip
+def test_t9_a_lock_holds_what_servers_run_behind_a_runner(command: str, file: str, text: str) -> None:  # fmt: skip
+    program, *arguments = command.split()
+    servers = {"mcpServers": {"a": {"command": program, "args": arguments}}}
+    before = {".mcp.json": servers, "run.sh": ". ./lib.sh\n", file: text.format("1")}
+    assert held(Change("T9", before, {file: text.format("2")}), "--frozen") == 1

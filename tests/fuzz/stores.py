@@ -23,7 +23,7 @@ from equipage.files.index import DamagedIndex, _parse_index
 from equipage.files.memory import Memory
 from equipage.loading.session import Request
 from equipage.project.settings import FORMAT as SETTINGS
-from equipage.project.settings import load_settings
+from equipage.project.settings import load_project_settings
 from equipage.record import baseline
 from equipage.record import lock as locks
 from equipage.record.verify import compare
@@ -115,7 +115,7 @@ def _settings() -> Surface:
     def run(value: tuple[str, str], _rng: random.Random) -> None:
         name, text = value
         system = Memory({f"/p/{name}": text.encode("utf-8", "replace")}, root="/p")
-        outcome = load_settings("/p", Request(env={}, system=system).new_run())
+        outcome = load_project_settings("/p", Request(env={}, system=system).new_run())
         check_findings(() if outcome is None else outcome.diagnostics)
 
     return Surface(make, run, ("project/settings.py",))

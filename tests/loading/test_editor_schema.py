@@ -58,7 +58,7 @@ def authored(outcome: Outcome) -> Any:
     entry = outcome.documents[0]
     text = entry.source.text[slice(*entry.window)]
     try:
-        value = load_value(entry.format, text, merge=entry.merge)
+        value = load_value(entry.syntax, text, merge=entry.merge)
     except SyntaxProblem:
         return entry.value
     return entry.value if value is None else value

@@ -19,6 +19,9 @@ import pytest
 import equipage
 from equipage import FILE, Format, LoadError, Problem, UsageError
 from equipage.loading import rules
+from equipage.lsp import documents
+from equipage.lsp.protocol import uri_of
+from equipage.plugin import Directive
 from lab import in_process, write
 
 
@@ -81,6 +84,9 @@ def test_files_become_one_typed_value(folder: Path) -> None:
         "  included from here at base.yaml:2:15",
         "  from the environment: HOST",
     ]
+    unset = APP.load("app.yaml", env={}).explain("tools[0].url")
+    assert str(unset).splitlines()[-1] == "  default of ${HOST…}: the variable is not set"
+    assert (unset.variables, unset.unset) == (("HOST",), ("HOST",))
 
 
 def test_every_mistake_is_found_where_it_is_written(folder: Path) -> None:
@@ -274,6 +280,36 @@ def test_layers_that_contradict_each_other_are_an_error_of_the_higher_one(folder
     ]
 
 
+@pytest.mark.parametrize(
+    ("base", "own", "said"),
+    [
+        ("tools: {$include: lib/no.yaml}", "", "base.yaml:1:19: error[include-not-found]"),
+        ("tools: {$include: base.yaml}", "", "base.yaml:1:19: error[include-cycle]"),
+        ("tools: {$include: 5}", "", "base.yaml:1:19: error[wrong-type]"),
+        ("tools: {}", "", "base.yaml:1:8: error[wrong-type]"),
+        ("tools: {}", "tools: [{name: other}]", "base.yaml:1:8: error[wrong-type]"),
+        ("tools: [{$include: lib/no.yaml}]", "", "base.yaml:1:20: error[include-not-found]"),
+        ("tools: [{name: '${NO}', url: u}]", "", "base.yaml:1:17: error[env-missing]"),
+        ("tools: [", "", "base.yaml:1:9: error[yaml-syntax]"),
+    ],
+)
+def test_what_cannot_be_had_makes_no_entry_incomplete(
+    folder: Path, base: str, own: str, said: str
+) -> None:
+    """`local.yaml` changes an entry by its name, and says nothing else of it."""
+    write(folder, {"base.yaml": base, "app.yaml": f"name: a\nprompt: p\n{own}\n"})
+    assert [each.partition(" ")[0] + " " + each.split()[1] for each in findings(APP)] == [said]
+
+
+def test_a_type_that_a_class_allows_is_replaced_as_a_whole(folder: Path) -> None:
+    model = TypedDict("Loose", {"tools": list[Tool] | str})  # noqa: UP013
+    write(folder, {"base.yaml": "tools: none", "app.yaml": "tools: [{name: a}]"})
+    layered = Format(model, layers=("base.yaml", FILE), merge={"tools": equipage.by("name")})
+    assert findings(layered) == [
+        "app.yaml:1:9: error[missing-field] missing required field `url` in `tool` (at tools[0])"
+    ]
+
+
 class Nested(TypedDict, total=False):
     parts: dict[str, dict[str, int]]
     either: str | dict[str, int]
@@ -309,6 +345,14 @@ def test_a_type_that_a_higher_layer_hides_is_told_where_it_is(
         place, _, expected = found.rpartition(": ")
         (said,) = findings(format_)
         assert said.startswith(f"{place}: error[wrong-type] expected {expected}, found")
+
+
+def test_layers_of_a_class_with_a_path(folder: Path) -> None:
+    write(folder, {"base.yaml": "{name: a, where: [1]}", "app.yaml": "where: x"})
+    layered = Format(Tree, layers=("base.yaml", FILE), merge={"children": "append"})
+    assert findings(layered) == [
+        "base.yaml:1:18: error[wrong-type] expected null or text, found a list (at where)"
+    ]
 
 
 def test_an_empty_file_is_an_empty_mapping_where_the_format_says_so(folder: Path) -> None:
@@ -375,7 +419,15 @@ def test_a_layer_that_cannot_be_read_is_a_finding(folder: Path) -> None:
             lambda: Format(App, merge={"tool": "append"}),
             "no value at `tool`; did you mean `tools`?",
         ),
-        (lambda: Format(App, merge={"tools[*].nam": "append"}), "did you mean `tools.*.name`?"),
+        (lambda: Format(App, merge={"tools[*].nam": "append"}), "did you mean `tools[*].name`?"),
+        (
+            lambda: Format(App, merge={"name": "append"}),
+            "`merge` of format app: `name` is not a li",
+        ),
+        (
+            lambda: Format(App, merge={"tools": equipage.by("nam")}),
+            "no value at `tools[*].nam`; did you mean `tools[*].name`?",
+        ),
         (lambda: Format(App, rules=("no",)), "`rules` of format app: 'no' is not a function"),
         (lambda: Format(App, rules=len), "`rules`: expected a tuple, found builtin"),
         (lambda: Format(App, layers="a.yaml"), "`layers`: expected a tuple, found str"),
@@ -439,6 +491,34 @@ def test_an_old_key_counts_and_has_a_fix(folder: Path) -> None:
     ]
     Path("app.yaml").write_text("title: a\nname: b\nprompt: p\n")
     assert findings(format_)[0].startswith("app.yaml:1:1: error[renamed-twice] `title` and `name`")
+
+
+def test_a_key_without_a_meaning_is_left_out_with_a_fix(folder: Path) -> None:
+    removed = {"tools[*].retries": equipage.Renamed(None, since="2.0", help="use `timeout`")}
+    format_ = Format(App, renamed={**removed, "legacy": None, "legacy.x": None})
+    text = "name: a\nlegacy: {x: 1}\nprompt: p\ntools:\n  - name: t\n    url: u\n    retries: 5\n"
+    Path("app.yaml").write_text(text)
+    loaded = format_.load("app.yaml")
+    assert loaded.config == App("a", "p", (Tool("t", "u"),))
+    assert [(str(each), each.help, each.fix and each.fix.message) for each in loaded.warnings] == [
+        (
+            "app.yaml:2:1: warning[removed-key] `legacy` has no meaning any more (at legacy)",
+            "remove it",
+            "remove `legacy`",
+        ),
+        (
+            (
+                "app.yaml:7:5: warning[removed-key] `retries` has no meaning any more, since 2.0 "
+                "(at tools[0].retries)"
+            ),
+            "remove it; use `timeout`",
+            "remove `retries`",
+        ),
+    ]
+    kind = ("--kind", "loading.test_own_formats:WITHOUT_LEGACY")
+    assert in_process(["check", "app.yaml", *kind, "--fix"]).code == 0
+    fixed = "name: a\nprompt: p\ntools:\n  - name: t\n    url: u\n"
+    assert Path("app.yaml").read_text() == fixed
 
 
 # ------------------------------------------------------------------------------------------ rules
@@ -536,6 +616,74 @@ def test_a_rule_that_goes_wrong_is_a_finding(
     found = findings(Format(App, rules=(rule,)))
     assert any(each.startswith(f"app.yaml:1:1: error[rule-failed] {said}") for each in found)
     assert ("app.yaml:1:1: error[rule] the first" in found) is (rule is stops_half_way)
+
+
+def breaks(tree: Any, _session: Any) -> Any:
+    raise KeyError("secret")
+
+
+class BrokenDirective(Directive):
+    key = "$broken"
+
+    def expand(self, node: Any, _expansion: Any) -> Any:
+        return node.reference["secret"]
+
+
+def breaks_late(_value: Any, _session: Any) -> Iterator[Any]:
+    yield from ()
+    raise SystemExit(3)
+
+
+@pytest.mark.parametrize(
+    ("made", "said"),
+    [
+        (Format(App, stages=(breaks,)), "stage `breaks` raised KeyError in line {line} of test_"),
+        (
+            Format(App, stages=(breaks,), layers=("base.yaml",)),
+            "stage `breaks` raised KeyError in line {line} of test_",
+        ),
+        (Format(App, stages=(lambda _tree, _session: None,)), "stage `<lambda>` raised TypeError"),
+        (
+            Format(App, stages=(equipage.Directives((BrokenDirective,)),)),
+            "stage `Directives` raised Type",
+        ),
+        (Format(App, checks=(breaks_late,)), "check `breaks_late` raised SystemExit in line"),
+    ],
+)
+def test_a_stage_or_a_check_that_raises_is_a_finding(folder: Path, made: Any, said: str) -> None:
+    line = breaks.__code__.co_firstlineno + 1
+    Path("app.yaml").write_text("name: a\nprompt: {$broken: 5}\n")
+    (found,) = [each for each in findings(made) if "[rule-failed]" in each]
+    start = "app.yaml:1:1: error[rule-failed] the "
+    assert found.startswith(start + said.format(line=line))
+    assert "secret" not in found
+
+
+def test_places_in_layers_are_those_of_the_whole(folder: Path) -> None:
+    Path("base.yaml").write_text("tools: [{name: a, url: u}]")
+    Path("app.yaml").write_text(
+        "name: a\nprompt: {$file: no.md}\ntools:\n"
+        "- {name: search, url: u, url: v, nme: {$file: no.md}}\n"
+    )
+    Path("local.yaml").write_text("tools: [{name: search, timeout: 1, timeout: 2}]")
+    found = [(each.partition("[")[2].split("]")[0], each.split()[-1]) for each in findings(APP)]
+    assert found == [
+        ("file-not-found", "prompt.$file)"),
+        ("duplicate-key", "tools[1].url)"),
+        ("unknown-field", "tools[1].nme)"),
+        ("file-not-found", "tools[1].nme.$file)"),
+        ("duplicate-key", "tools[1].timeout)"),
+    ]
+
+
+def test_the_help_says_why_a_rule_has_no_fix(folder: Path) -> None:
+    for url, help_ in (("http://b", None), ("'http://${HOST:-b}'", "there is no fix, because")):
+        Path("app.yaml").write_text(f"name: a\nprompt: p\ntools: [{{name: t, url: {url}}}]\n")
+        (error,) = raised_by(Format(App, rules=(uses_https,))).errors
+        assert (error.fix is None, (error.help or "").startswith(help_ or "")) == (
+            help_ is not None,
+            True,
+        )
 
 
 # ----------------------------------------------------------------------------------------- models
@@ -733,7 +881,13 @@ def test_the_wrong_tag_is_an_error_also_where_there_is_one() -> None:
 
 
 def test_the_default_of_any_class_is_explained() -> None:
-    assert str(equipage.loads("inner: {size: 1}", Holder).explain("made")).startswith("made = []")
+    story = equipage.loads("inner: {size: 1}", Holder).explain("made")
+    assert str(story) == "made = []\n  default of `holder`"
+    pydantic = pytest.importorskip("pydantic")
+    inner = pydantic.create_model("Inner", size=(int, 1))
+    outer = pydantic.create_model("Outer", parts=(list[inner], ...))
+    story = equipage.loads("parts: [{}]", outer).explain("parts[0].size")
+    assert (story.value, story.default_of) == (1, "`inner`")
 
 
 def test_what_is_frozen_is_frozen_deeply() -> None:
@@ -1041,15 +1195,129 @@ def test_a_check_leaves_out_what_is_a_part_of_another_file(folder: Path) -> None
     assert [each.path for each in named.check(".").files] == ["x.app.yaml"]
 
 
+#: `base.yaml` comes before what reads it, as `a/part.yaml` does.
+LATE = {
+    "late.yaml": "name: n\nprompt: p\ntools: {$include: a/part.yaml}\n",
+    "a/part.yaml": "[{name: b, url: u}]",
+    "base.yaml": "tools: []",
+    "local.yaml": "tools: [{name: b, timeout: 5}]",
+    "app.schema.json": "{}",
+}
+
+
+def test_a_check_knows_a_layer_and_a_part_whatever_their_names(tmp_path: Path) -> None:
+    write(tmp_path, {**LATE, "app.prod.yaml": "tools: [{name: b, timout: 5}]"})
+    layers = ("base.yaml", FILE, "local.yaml", "app.{STAGE}.yaml")
+    format_ = Format(App, layers=layers, merge={"tools": equipage.by("name")})
+    report = format_.check(tmp_path, env={})
+    # A layer that no file has now is a part all the same.
+    assert [each.message for each in report.errors] == ["`timout` is not a field of `tool`"]
+    assert {Path(each.path).name for each in report.files if each.kind} == {
+        "app.prod.yaml",
+        "late.yaml",
+    }
+    found = format_.check(tmp_path, env={"STAGE": "prod"})
+    assert [each.path for each in found.errors] == ["tools[0].timout"]
+    assert [Path(each).name for each in format_.discover(tmp_path, env={})] == ["late.yaml"]
+
+
+LAYER_FILES = {
+    "local.yaml": ["local.yaml:1:1: error[unknown-field] `nam` is not a field of `app` (at nam)"],
+    "base.yaml": [],
+    "app.test.yaml": [
+        (
+            "app.test.yaml:1:19: error[wrong-type] expected a whole number, found text `x` "
+            "(at tools[0].timeout)"
+        )
+    ],
+}
+
+
+@pytest.mark.parametrize("name", LAYER_FILES)
+def test_a_layer_that_is_named_is_judged_as_a_part(folder: Path, name: str) -> None:
+    """What it lacks, others have; and its rules are about the whole."""
+    write(
+        folder,
+        {
+            "local.yaml": "nam: a\ntools: [{name: search}]\nprompt: null\n",
+            "base.yaml": "# nothing yet\n",
+            "app.test.yaml": "tools: [{timeout: x}]",
+        },
+    )
+    format_ = Format(
+        App,
+        layers=("base.yaml", FILE, "app.{STAGE}.yaml", "local.yaml"),
+        merge={"tools": equipage.by("name"), "prompt": "remove"},
+        rules=(uses_https,),
+    )
+    assert [str(each) for each in format_.check(name).diagnostics] == LAYER_FILES[name]
+
+
+@pytest.mark.parametrize("surveyed", [True, False])
+def test_a_layer_that_is_open_in_an_editor_is_judged_as_a_part(
+    folder: Path, surveyed: bool
+) -> None:
+    workspace = documents.EditorWorkspace([str(folder)], env={}, kind=APP)
+    if surveyed:
+        survey = workspace.snapshot()
+        survey.run()
+        assert workspace.take(survey)
+    text = "tools: [{name: search, timeout: x}]"
+    opened = workspace.did_open(uri_of(str(folder / "local.yaml")), text)
+    assert opened is not None
+    assert [each.code for each in workspace.check(opened)] == ["wrong-type"]
+
+
+@pytest.mark.parametrize("sort", ["pydantic", "schema"])
+def test_a_layer_of_what_validates_on_its_own(folder: Path, sort: str) -> None:
+    fields = {"name": {"type": "string"}, "tags": {"items": {"type": "integer"}, "minItems": 2}}
+    model: Any = {"properties": fields, "required": ["name"], "minProperties": 2}
+    if sort == "pydantic":
+        pydantic = pytest.importorskip("pydantic")
+        tags = (Annotated[list[int], pydantic.Field(min_length=2)], ...)
+        model = pydantic.create_model("Model", name=(str, ...), tags=tags)
+    format_ = Format(model, "model", layers=("base.yaml", FILE), merge={"tags": "append"})
+    Path("base.yaml").write_text("tags: [1]")
+    assert format_.check("base.yaml").ok
+    Path("base.yaml").write_text("tags: [a, 1]")
+    assert [each.path for each in format_.check("base.yaml").errors] == ["tags[0]"]
+
+
+def test_layers_elsewhere_are_known_by_their_place(tmp_path: Path) -> None:
+    layers = (equipage.user_layer("tool/a.yaml"), equipage.project_layer(".tool/a.yaml"), FILE)
+    format_ = Format(App, layers=layers)
+    env = {"XDG_CONFIG_HOME": str(tmp_path / "xdg")}
+    places = {"xdg/tool/a.yaml": True, "repo/.tool/a.yaml": True, "repo/a.yaml": False}
+    write(tmp_path, {"repo/.git/HEAD": "", **dict.fromkeys(places, "tools: []")})
+    for place, is_layer in places.items():
+        assert format_.check(tmp_path / place, env=env).ok is is_layer, place
+
+
 def test_the_schema_takes_what_a_load_takes(folder: Path) -> None:
     jsonschema = pytest.importorskip("jsonschema")
     import yaml
 
-    schema = Format(App, renamed={"title": "name"}).schema()
-    for text in ("{title: a, prompt: {$file: x}}", "{name: a, prompt: p, tools: [{$include: x}]}"):
+    schema = Format(App, renamed={"title": "name", "old": None}).schema()
+    for text in (
+        "{title: a, prompt: {$file: x}, old: 1}",
+        "{name: a, prompt: p, tools: [{$include: x}]}",
+    ):
         jsonschema.validate(yaml.safe_load(text), schema)
     with pytest.raises(jsonschema.ValidationError):
         jsonschema.validate({"nam": "a"}, schema)
+
+
+def test_the_schema_says_what_the_stages_take() -> None:
+    usual = Format(App).schema()["$defs"]
+    assert usual["include"]["properties"].keys() == {"$include", "override"}
+    words = json.dumps(usual)
+    assert "from the folder of this file" in words
+    assert "library" not in words
+    stages = (equipage.Includes(root="lib", override="with"), equipage.Files(root="texts"))
+    other = Format(App, stages=stages).schema()["$defs"]
+    assert other["include"]["properties"].keys() == {"$include", "with"}
+    assert "from the folder lib" in json.dumps(other["include"])
+    assert "else from the folder texts" in json.dumps(other["file"])
 
 
 def test_the_example_loads() -> None:
@@ -1090,4 +1358,5 @@ def test_the_command_knows_a_format_by_module_and_name(
     assert in_process(["check", "first.yaml", *kind]).code == 0
 
 
+WITHOUT_LEGACY = Format(App, renamed={"tools[*].retries": None, "legacy": None})
 COMMANDED = Format(App, rules=(uses_https, lambda _app: []), renamed={"title": "name"})

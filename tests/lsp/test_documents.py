@@ -48,7 +48,7 @@ def test_findings_of_a_link_elsewhere_are_in_the_open_file_that_it_leads_to(tmp_
     text = tmp_path / "servers.json"
     text.write_text("5 5")
     (tmp_path / ".mcp.json").symlink_to(text)
-    workspace = documents.Workspace([str(tmp_path)], env={})
+    workspace = documents.EditorWorkspace([str(tmp_path)], env={})
     survey = workspace.snapshot()
     survey.run()
     assert workspace.take(survey)

@@ -38,10 +38,7 @@ def test_an_unsafe_fix_says_its_risk_and_is_no_part_of_fix_all(tmp_path: Path) -
     client = Here(repository(tmp_path))
     client.open(".claude/agents/a.md", AGENT.format("a", "tools: [Raed]\n"))
     titles = [each["title"] for each in actions(client, ".claude/agents/a.md", "quickfix")]
-    assert (
-        "Change to `Read` (unsafe: it may change what an agent may do or what it is asked)"
-        in titles
-    )
+    assert "Change to `Read` (unsafe: it may change what the file means or allows)" in titles
     assert not [each for each in actions(client, ".claude/agents/a.md") if each.get("isPreferred")]
     assert actions(client, ".claude/agents/a.md", "source.fixAll") == []
 

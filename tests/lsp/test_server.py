@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-import os
 import random
 import subprocess
 import sys
@@ -18,7 +16,6 @@ from equipage.lsp import _REQUESTS, _cancel
 from equipage.lsp.protocol import Message
 from lab import repository, write
 from lsp.talking import EDITOR, PULLING, Here, running
-from lsp.test_protocol import framed
 from lsp.test_publishing import AGENT, PACK, SERVER, TOOL
 
 
@@ -229,45 +226,6 @@ def test_the_end_of_the_input_ends_the_server(tmp_path: Path) -> None:
     assert (done.returncode, done.stdout, done.stderr) == (1, b"", b"")
 
 
-def test_no_socket_is_opened_and_nothing_is_run(tmp_path: Path) -> None:
-    """An audit hook sees everything that the server does."""
-    repository(
-        tmp_path, {"a.tool.yaml": PACK, ".mcp.json": {"mcpServers": {"x": {"command": "y"}}}}
-    )
-    script = (
-        "import sys\n"
-        "def hook(event, arguments):\n"
-        "    if event.startswith(('socket.', 'subprocess.', 'os.exec', 'os.system', 'os.fork',\n"
-        "                         'os.posix_spawn', 'os.spawn')):\n"
-        "        sys.stderr.write(event + chr(10))\n"
-        "sys.addaudithook(hook)\n"
-        "from equipage.cli import main\n"
-        "sys.exit(main(['lsp']))\n"
-    )
-    root = tmp_path.as_uri()
-    item = {"uri": f"{root}/a.tool.yaml", "text": PACK, "version": 1}
-    messages = [
-        {"id": 1, "method": "initialize", "params": {"rootUri": root, "capabilities": {}}},
-        {"method": "initialized", "params": {}},
-        {"method": "textDocument/didOpen", "params": {"textDocument": item}},
-        {"id": 2, "method": "workspace/diagnostic", "params": {}},
-    ]
-    data = b"".join(framed(json.dumps(each).encode()) for each in messages)
-    process = subprocess.Popen(
-        [sys.executable, "-c", script], stdin=-1, stdout=-1, stderr=-1, env={**os.environ}
-    )
-    assert process.stdin is not None
-    assert process.stdout is not None
-    process.stdin.write(data)
-    process.stdin.flush()
-    seen = b""
-    while b'"id":2' not in seen:  # the survey is done
-        seen += process.stdout.read1()
-    end = framed(b'{"id": 3, "method": "shutdown"}') + framed(b'{"method": "exit"}')
-    _, errors = process.communicate(end, timeout=HANGS)
-    assert (process.returncode, errors) == (0, b"")
-
-
 def test_files_of_a_format_of_ones_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     module = """
 from dataclasses import dataclass
@@ -285,10 +243,10 @@ APP = equipage.Format(
     rules=(lambda app: [equipage.Problem("name", "is bad", code="bad-name")][: app.name == "bad"],),
 )
 """
-    files = {"code/own_app.py": module, "w/base.yaml": "timeout: 7\n", "w/other.yaml": "a: 1\n"}
+    files = {"code/open_app.py": module, "w/base.yaml": "timeout: 7\n", "w/other.yaml": "a: 1\n"}
     write(tmp_path, {**files, "w/x.app.yaml": "name: bad\n"})
     monkeypatch.syspath_prepend(str(tmp_path / "code"))
-    client = Here(tmp_path / "w", kind="own_app:APP")
+    client = Here(tmp_path / "w", kind="open_app:APP")
     for name, text, codes in (
         ("x.app.yaml", "name: bad\ntimeout: 6\n", ["bad-name"]),
         ("other.yaml", "a: 1\n", []),

@@ -5,14 +5,15 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
+import msgspec
 import pytest
 
 import equipage
 from equipage.loading.session import Request
-from equipage.project.settings import Selection, project_of
+from equipage.project.settings import ProjectSettings, Selection, project_of
 from equipage.workspace import Workspace
 from equipage.workspace.report import Report
-from lab import check, command, write
+from lab import Link, check, command, in_process, write
 
 SERVER = "server: {name: x}\ntools: []\nextra: 1\n"
 
@@ -48,32 +49,61 @@ def test_settings_are_told_by_what_the_file_means(text: str, counts: bool) -> No
     assert root == (str(Path("sub").resolve()) if counts else here)
 
 
+TOOL = "tool: {name: echo, description: d, inputSchema: {type: object}}\n"
+PROJECT = {
+    "a.yaml": SERVER,
+    "odd.conf": SERVER,
+    "main.yaml": "server: {name: x, version: '1'}\ntools: [{$include: echo.yaml}]\n",
+    "library/echo.yaml": Link("../shared/echo.yaml"),
+    "shared/echo.yaml": TOOL,
+    "shelf/echo.yaml": TOOL + "extra: 1\n",
+    ".claude/agents/a.md": "---\nname: a\ndescription: d\ntools: Raed\n---\nHelp.\n",
+    ".mcp.json": {"mcpServers": {"x": {"command": "npx", "args": ["-y", "some-server"]}}},
+    "s.json": {"type": "object", "required": ["id"]},
+    "own/x.json": {},
+}
+#: Every setting with a value that changes what a check of these files says.
+SETTINGS = {
+    "kinds": "{'*.conf' = 'server'}",
+    "conventions": "false",
+    "exclude": "['a.yaml']",
+    "include": "['a.yaml']",
+    "baseline": "'known.json'",
+    "select": "['wrong-type']",
+    "ignore": "['unknown-field']",
+    "severity": "{unknown-field = 'error'}",
+    "roots": "['shared']",
+    "library": "'shelf'",
+    "per-file-ignores": "{'a.*' = ['unknown-field']}",
+    "schemas": "[{schema = 's.json', files = ['own/*.json']}]",
+    "policy": "{pins = true}",
+}
+
+
+def test_the_table_has_every_setting() -> None:
+    assert [*SETTINGS] == [each.encode_name for each in msgspec.structs.fields(ProjectSettings)]
+
+
+@pytest.mark.parametrize("name", SETTINGS)
 @pytest.mark.parametrize("file", ["equipage.toml", "pyproject.toml"])
-def test_every_setting_is_used(file: str) -> None:
+def test_every_setting_is_used(file: str, name: str) -> None:
+    write(".", PROJECT)
+    in_process(["check", "--write-baseline"])
+    Path("equipage-baseline.json").rename("known.json")
     head = "" if file == "equipage.toml" else "[tool.equipage]\n"
-    write(
-        ".",
-        {
-            "a.yaml": SERVER,
-            "odd.conf": "server: {name: 5}\ntools: []\n",
-            file: head + 'severity = {unknown-field = "error"}\n',
-        },
-    )
-    assert [each.severity for each in check().diagnostics] == ["error"]
-    assert not check().files[0].ok
-    write(".", {file: head + 'ignore = ["unknown-field"]\n'})
-    assert check().diagnostics == ()
-    write(".", {file: head + 'select = ["wrong-type"]\n'})
-    assert check().diagnostics == ()
-    write(".", {file: head + 'per-file-ignores = {"a.*" = ["unknown-field"]}\n'})
-    assert check().diagnostics == ()
-    write(".", {file: head + 'per-file-ignores = {"sub/**" = ["unknown-field"]}\n'})
-    assert len(check().diagnostics) == 1
-    write(".", {file: head + 'kinds = {"*.conf" = "server"}\nignore = ["unknown-field"]\n'})
-    assert [each.code for each in check().diagnostics] == ["wrong-type"], (
-        "a glob finds files of any extension"
-    )
-    assert equipage.load("a.yaml").kind == "server"
+    write(".", {file: head})
+    without = in_process(["check"])
+    write(".", {file: f"{head}{name} = {SETTINGS[name]}\n"})
+    done = in_process(["check"])
+    assert file not in done.out, "the setting is good"
+    assert done.out != without.out
+
+
+def test_a_glob_of_the_settings_finds_files_of_any_extension() -> None:
+    write(".", {"odd.conf": "server: {name: 5}\ntools: []\n"})
+    assert check().files == ()
+    write(".", {"equipage.toml": "kinds = {'*.conf' = 'server'}\n"})
+    assert [each.code for each in check().diagnostics] == ["wrong-type"]
 
 
 def test_slips_in_settings_have_a_place() -> None:

@@ -55,7 +55,7 @@ def test_nothing_is_said_when_nothing_widened() -> None:
 
 
 def test_what_widened_comes_first_by_agent() -> None:
-    change(AGENT.format("Read, Bash(a|`b`:*)"))
+    change(AGENT.format("Read, Agent(a|`b`)"))
     write(Path(), {".claude/agents/b.md": "---\nname: b\ndescription: d\n---\nText.\n"})
     code, out, _ = gate("-f", "markdown")
     assert code == 1
@@ -72,7 +72,7 @@ def test_what_widened_comes_first_by_agent() -> None:
         "\n"
         "| | what | before | after | where |\n"
         "|---|---|---|---|---|\n"
-        "| **wider** | tool ``Bash(a\\|`b`:*)`` | denied | allowed | `tools[1]` |\n"
+        "| **wider** | tool ``Agent(a\\|`b`)`` | denied | allowed | `tools[1]` |\n"
         "| narrower | tool `Grep` | allowed | denied | `tools` |\n"
     )
     found = json.loads(gate("--json").out)

@@ -155,7 +155,7 @@ def test_counts_fixes_and_notes() -> None:
     )
     said = render_finding(each, Style())
     assert said.startswith("note[x]: m (×3)\n")
-    assert said.endswith("   = unsafe fix (may change what the agent does): rename\n")
+    assert said.endswith("   = unsafe fix (may change what the file means): rename\n")
 
 
 @pytest.mark.parametrize(

@@ -19,7 +19,7 @@ def parts(text: str, grammar: Grammar) -> dict[str, str] | None:
     if isinstance(header, NoHeader):
         return None
     return {
-        "kind": header.format,
+        "kind": header.syntax,
         "header": text[header.start : header.end],
         "body": text[slice(*body_range(text, header.end, grammar))],
     }

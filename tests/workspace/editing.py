@@ -20,7 +20,7 @@ from equipage.files.memory import Overlay
 from equipage.loading.session import Request
 from equipage.lsp import documents
 from equipage.lsp.documents import findings_by_file
-from equipage.lsp.protocol import Change, uri_of
+from equipage.lsp.protocol import TextChange, uri_of
 from equipage.render import json as as_json
 
 #: Longer than a tick of the clock that stamps files, in seconds.
@@ -98,7 +98,7 @@ class Workspace:
 
     def _begin(self) -> None:
         """Forget everything that was known."""
-        self.server = documents.Workspace([str(self.root)], env=self.env)
+        self.server = documents.EditorWorkspace([str(self.root)], env=self.env)
         # A part of the project is judged together with the files around it.
         part = [str(self.root / each) for each in (".claude", "plugin", ".defect")]
         self.paths = self.rng.choice([[str(self.root)], [str(self.root)], part])
@@ -198,7 +198,7 @@ class Workspace:
         opened = self.server.did_open(uri, text)
         assert opened is not None
         self.server.check(opened)
-        self.server.did_change(uri, [Change(self.rng.choice(["", "5", "]", "- "]) + text)])
+        self.server.did_change(uri, [TextChange(self.rng.choice(["", "5", "]", "- "]) + text)])
         return uri
 
     def _take_survey(self) -> str:

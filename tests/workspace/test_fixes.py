@@ -361,7 +361,7 @@ def test_the_text_of_a_whole_file_can_be_replaced() -> None:
 
 
 def mend(source: Source, start: int, end: int, text: str, value: str) -> Fix:
-    effect = Effect("correct", value=value, format="yaml", window=(0, len(source.text)))
+    effect = Effect("correct", value=value, syntax="yaml", window=(0, len(source.text)))
     return Fix("mend", (Edit(Span(source, start, end), text, effect),))
 
 
@@ -369,7 +369,7 @@ def test_mends_stand_or_fall_together() -> None:
     source = Source.of_text("a", "a: x: y\nb: *.ts\nc: &x [1]\nd: *x\n")
     value = '{"a": "x: y", "b": "*.ts", "c": [1], "d": [1]}'
     mends = [mend(source, 3, 7, '"x: y"', value), mend(source, 11, 15, '"*.ts"', value)]
-    effect = Effect("rename", ("c",), "d", format="yaml", window=(0, len(source.text)))
+    effect = Effect("rename", ("c",), "d", syntax="yaml", window=(0, len(source.text)))
     bad = Fix("bad", (Edit(Span(source, 16, 17), "d", effect),))
     repairs, refused = repair(map(finding, [mends[0], bad, mends[1]]))
     assert [each.text for each in repairs] == ['a: "x: y"\nb: "*.ts"\nc: &x [1]\nd: *x\n']

@@ -153,3 +153,14 @@ def test_one_kind_alone(request_here: Request) -> None:
         row.kind
         for row in list_all(Workspace([".defect/agents/both.md"], request_here, kind="profile"))
     } == {"profile"}
+
+
+def test_an_agent_whose_name_is_not_utf_8_is_not_listed(
+    request_here: Request, tmp_path: Path
+) -> None:
+    """The program sees no such entry."""
+    try:
+        write(tmp_path / "project/.defect/agents", {"a\udcff.md": AGENT.format("of nobody")})
+    except OSError:
+        pytest.skip("this system has no such names")
+    assert "of nobody" not in str(list_all(Workspace(["."], request_here)))

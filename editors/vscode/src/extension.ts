@@ -34,7 +34,7 @@ async function start(): Promise<void> {
     await client.start();
   } catch (problem) {
     client = undefined;
-    const help = "Install it (`pip install equipage`), or set `equipage.command`.";
+    const help = "Install it (`pip install PATH`, the path of a clone), or set `equipage.command`.";
     void vscode.window.showErrorMessage(`equipage: cannot start \`${command}\`: ${problem}. ${help}`);
   }
 }

@@ -171,7 +171,7 @@ def test_every_plan_is_exactly_this() -> None:
     )
     caps = {"filesystem": {"read": ["a", "/b"], "write": ["c", "d/../e"]}, **FORKS, **NET}
     named = (
-        f"{own}, reads /pack/a, /b, "
+        f"{own}, reads /pack/a, /b, /pack/c, /pack/e, "
         "writes only /pack/c, /pack/e, a folder that is removed after the call"
     )
     assert confined("python", caps, ROOT, "best") == Confinement(

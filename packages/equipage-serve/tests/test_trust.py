@@ -32,14 +32,14 @@ def test_nothing_else_imports_the_packages() -> None:
 
 
 def test_without_the_extra(folder: Path, tmp_path: Path) -> None:
-    """The message names what is missing; nothing is imported before it."""
-    block = "import sys\nfor name in ('mcp', 'jinja2', 'h11'): sys.modules[name] = None\n"
+    """The message names what is missing."""
+    block = "import sys\nsys.modules['watchfiles'] = None\n"
     write(tmp_path / "site", {"sitecustomize.py": block})
     hidden = environment(tmp_path / "site", SOURCES)
-    arguments = ("serve", ".", "--allow", "python", "--isolation", "best")
+    arguments = ("serve", ".", "--allow", "python", "--isolation", "best", "--watch")
     done = command(*arguments, "--unlocked", "--yes", cwd=folder, env=hidden)
     assert done.code == 2
-    assert "this needs mcp: run `pip install mcp jinja2 h11`" in done.err
+    assert "--watch needs watchfiles: run `pip install watchfiles`" in done.err
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="tools are confined on Linux")
@@ -88,6 +88,16 @@ def test_the_plan_says_what_is_enforced_and_what_is_not(folder: Path) -> None:
     assert "not enforced: network" in done.out
     assert "code: 2 files" in done.out
     assert "code that no lock covers: numpy_not_here" in done.out
+
+
+def test_a_pack_cannot_write_lines_of_the_plan(folder: Path) -> None:
+    shell = {"kind": "cli", "cmd": ["sh", "-c", "true\n  enforced: all\x1b[2J"]}
+    files = {"filesystem": {"read": ["x\r  caps: none\u202e"]}}
+    write_packs(folder, [pack("a.c", shell, caps={"subprocess": True, **files})], {})
+    done = command("serve", ".", "--dry-run", "--allow", "cli", "--isolation", "none", cwd=folder)
+    assert done.code == 0, done.err
+    assert "runs: sh -c true\\n  enforced: all\\u001b[2J\n" in done.out
+    assert all(each.isprintable() for each in done.out.split("\n"))
 
 
 def test_files_with_errors_are_not_served(folder: Path) -> None:

@@ -254,6 +254,8 @@ def add_loading_options(command: Parser, *, layers: bool = True) -> None:
     for name, settings, summary in (*_SERVER_OPTIONS, *_OTHER_OPTIONS):
         single.add_argument(name, help=summary if layers else argparse.SUPPRESS, **settings)
     if layers:
+        single.add_argument("--home", metavar="DIR", help="merge the settings of a user (layers)")
+        single.add_argument("--managed", metavar="FILE", help="merge managed settings (layers)")
         summary = "override a value of all layers (settings); repeatable"
         add_list_option(single, "--config", "KEY=VALUE", summary)
     else:

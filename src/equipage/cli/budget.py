@@ -20,11 +20,11 @@ from equipage.cli.arguments import (
 )
 from equipage.cli.output import Output
 from equipage.cli.request import NOTHING_FOUND, workspace_of
+from equipage.clients.reading import reading_of
 from equipage.core.diagnostics import UsageError
 from equipage.core.text import visible
 from equipage.effect.budget import Measure, budget_of
 from equipage.render.text import Style, table
-from equipage.workspace.load import drop_overruled_guesses
 
 _HEAD = ("CLIENT", "FOLDER", "WHAT", "USED", "LIMIT", "SHARE", "BEYOND THE LIMIT")
 #: How many parts of a measure are listed.
@@ -53,7 +53,7 @@ def declare(parser: Parser) -> None:
 
 def run(options: argparse.Namespace, output: Output) -> int:
     workspace = workspace_of(options)
-    found = drop_overruled_guesses(workspace.loads(), workspace.system)
+    found = workspace.loads()
     measures = _select_measures(budget_of(found), options)
     if options.output_format == "json":
         output.write_json({"version": 1, "measures": [to_dict(each) for each in measures]})
@@ -66,7 +66,7 @@ def run(options: argparse.Namespace, output: Output) -> int:
     elif not measures:
         what = "is over a limit" if options.over else "takes up a client's context"
         output.note(f"equipage: nothing here {what}")
-    broken = sum(each.outcome is not None and not each.outcome.ok for each in found)
+    broken = sum(each.outcome is not None and not reading_of(each.outcome).counts for each in found)
     if broken:
         files = "1 file with errors is" if broken == 1 else f"{broken} files with errors are"
         output.note(

@@ -118,7 +118,7 @@ def declare(parser: Parser) -> None:
     add_flag(
         fixing,
         "--unsafe-fixes",
-        "also apply fixes that may change what an agent may do or says; review the result",
+        "also apply fixes that may change what a file means or allows; review the result",
     )
     running = parser.add_argument_group("running")
     running.add_argument(

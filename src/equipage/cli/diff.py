@@ -27,10 +27,10 @@ from equipage.cli.arguments import (
 from equipage.cli.check import render_document
 from equipage.cli.output import Output
 from equipage.cli.request import request_of
-from equipage.clients.reading import reaches_of, reading_of
+from equipage.clients.reading import main_agents, reaches_of, reading_of
 from equipage.core import codes
 from equipage.core.diagnostics import Diagnostic, Shown, UsageError
-from equipage.core.path import Path, format_path
+from equipage.core.path import ROOT, Path, format_path
 from equipage.core.source import Span
 from equipage.core.text import visible, visible_at_line_start
 from equipage.effect.reach import Difference, Step, differences
@@ -63,6 +63,10 @@ class Side(msgspec.Struct, frozen=True):
     label: str
 
 
+#: Where values are written, by their paths.
+Spans = dict[Path, Span | None]
+
+
 class FileDiff(msgspec.Struct, frozen=True):
     """What changed in one file."""
 
@@ -73,6 +77,7 @@ class FileDiff(msgspec.Struct, frozen=True):
     after: Loaded[Any] | None
     reach: tuple[Difference, ...] = ()  #: the agents in it that may do more or less than before
     how: str = ""  #: what happened to a file that is not loaded on either side
+    spans: tuple[Spans, Spans] = ({}, {})  #: where values are written, before and after
 
     @property
     def widens(self) -> bool:
@@ -98,22 +103,21 @@ class FileDiff(msgspec.Struct, frozen=True):
 
     def place(self, change: Change) -> tuple[str, int] | tuple[None, None]:
         """The file and line of the new value; of the old one if it was removed."""
-        return _place(self._loaded_side(change), change.path)
+        is_old = change.how == "removed" or self.after is None
+        return _file_and_line(self.spans[0 if is_old else 1].get(change.path))
 
     def old_place(self, change: Change) -> tuple[str, int] | tuple[None, None]:
         """The file and line of the old value, if there are both."""
         if self.before is None or change.how in ("added", "removed"):
             return None, None
-        return _place(self.before, change.was)
+        return _file_and_line(self.spans[0].get(change.was))
 
     def place_of_step(self, step: Step) -> Span | None:
         """Where it is written now what makes a step, or the nearest that is around what is gone."""
-        grant, span = step.grant, None
-        path = () if grant is None else grant.path
-        while self.after is not None and span is None and path:
-            span = Paths(self.after).places([path])[path].span
+        path = ROOT if step.grant is None else step.grant.path
+        while path and self.spans[1].get(path) is None:
             path = path[:-1]
-        return span
+        return self.spans[1].get(path)
 
     def _loaded_side(self, change: Change) -> Loaded[Any]:
         loaded = self.before if change.how == "removed" or self.after is None else self.after
@@ -121,9 +125,16 @@ class FileDiff(msgspec.Struct, frozen=True):
         return loaded
 
 
-def _place(loaded: Loaded[Any], path: Path) -> tuple[str, int] | tuple[None, None]:
-    path = Paths(loaded).unshown(path)
-    span = Paths(loaded).places([path])[path].span
+def _spans_of(loaded: Loaded[Any] | None, paths: Iterable[Path]) -> Spans:
+    """Where the values at many paths are written: each document is searched once."""
+    if loaded is None:
+        return {}
+    known = {path: Paths(loaded).unshown(path) for path in paths}
+    places = Paths(loaded).places(known.values())
+    return {path: places[real].span for path, real in known.items()}
+
+
+def _file_and_line(span: Span | None) -> tuple[str, int] | tuple[None, None]:
     return (None, None) if span is None else (span.source.name, span.line)
 
 
@@ -146,10 +157,7 @@ def declare(parser: Parser) -> None:
         "compared.",
         ("equipage diff HEAD", "what your changes mean"),
         ("equipage diff main --fail-on widened", "fail only on wider permissions"),
-        (
-            "equipage diff main -f markdown",
-            "a comment for a pull request; empty if nothing widened",
-        ),
+        ("equipage diff main -f markdown", "a comment for a pull request"),
         ("equipage diff old.yaml new.yaml", "two files"),
         ("equipage diff v1:server.yaml server.yaml", "a file at a revision"),
     )
@@ -161,7 +169,8 @@ def declare(parser: Parser) -> None:
         "--fail-on",
         choices=("any", "widened"),
         default="any",
-        help="exit 1 on any difference, or only if a permission is widened (default: any)",
+        help="exit 1 on any difference, or only if agents may do more or that is not known "
+        "(default: any)",
     )
     parser.add_argument(
         "--author",
@@ -237,6 +246,7 @@ def _run(
     single = after.system.name_of(after.path)
     diffs = list(_compare_files(old.outcomes, new.outcomes, single, show_env=options.show_env))
     diffs += _compare_rules(old, new)
+    diffs += _compare_main_agents(old, new, diffs)
     # The worst change is the first of its file, and comes first of all.
     diffs.sort(key=lambda diff: (not diff.widens, diff.sort_key(), diff.name))
     unknown = [_fill_file_name(each, single) for each in find_unjudged(old, new)]
@@ -272,10 +282,10 @@ def _findings(diffs: Iterable[FileDiff], unknown: Iterable[Unjudged]) -> Iterato
                     after=VERBS[step.after],
                 )
                 yield place_without_outcome(fact, diff.name)
-    for each in unknown:
-        if each.counts:
-            fact = codes.REACH_UNKNOWN.at(span=each.span, reason=Shown(each.reason))
-            yield place_without_outcome(fact, each.file)
+    for unjudged in unknown:
+        if unjudged.counts:
+            fact = codes.REACH_UNKNOWN.at(span=unjudged.span, reason=Shown(unjudged.reason))
+            yield place_without_outcome(fact, unjudged.file)
 
 
 def _fill_file_name(each: Unjudged, single: str) -> Unjudged:
@@ -345,21 +355,48 @@ def _compare_files(
             *(() if each is None else reaches_of(each, file=shown) for each in (known, after))
         )
         # What exists on one side only is compared with an empty configuration.
-        values = [_value_as_read(each, show_env=show_env) for each in (known, after)]
+        values = [
+            {} if each is None else reading_of(each, show_env=show_env).counted_value
+            for each in (known, after)
+        ]
         kind = next(each for each in (after, before) if each is not None).kind
-        changes = compare(*values, kind.presentation.sensitive, reach)
+        changes = compare(values[0], values[1], kind.presentation.sensitive, reach)
         if changes or reach:
-            sides = (None if each is None else Loaded(each) for each in (before, after))
-            yield FileDiff(shown, kind.name, tuple(changes), *sides, tuple(reach))
+            sides: list[Loaded[Any] | None] = [
+                None if each is None or each.tree is None else Loaded(each)
+                for each in (before, after)
+            ]
+            spans = (
+                _spans_of(sides[0], (path for each in changes for path in (each.was, each.path))),
+                _spans_of(sides[1], _new_paths(changes, reach)),
+            )
+            found = FileDiff(shown, kind.name, tuple(changes), sides[0], sides[1], tuple(reach))
+            is_there_twice = before is not None and after is not None
+            yield replace(found, spans=spans, how="changed" if is_there_twice else "")
 
 
-def _value_as_read(outcome: Outcome | None, *, show_env: bool) -> Any:
-    """What is left of a file, as its client reads it."""
-    loaded = None if outcome is None else outcome.loaded_or_none()
-    if outcome is None or loaded is not None:
-        return {} if loaded is None else loaded.to_dict(show_env=show_env)
-    reading = reading_of(outcome)
-    return {} if reading.is_dropped else reading.value
+def _new_paths(changes: Iterable[Change], reach: Iterable[Difference]) -> Iterator[Path]:
+    """Every path that a change or a step may be shown at, those around it included."""
+    yield from (each.path for each in changes)
+    for each in reach:
+        for step in each.widening_steps:
+            path = ROOT if step.grant is None else step.grant.path
+            yield from (path[:depth] for depth in range(1, len(path) + 1))
+
+
+def _compare_main_agents(old: Loads, new: Loads, diffs: list[FileDiff]) -> Iterator[FileDiff]:
+    """What main agents may do more because of several files together, which no file says alone."""
+    said = {
+        (step.sort, step.name)
+        for diff in diffs
+        for each in diff.reach
+        for step in each.widening_steps
+    }
+    for found in differences(*(main_agents(side.outcomes.values()) for side in (old, new))):
+        steps = tuple(step for step in found.widening_steps if (step.sort, step.name) not in said)
+        if steps and found.before is not None and found.after is not None:
+            reach, shown = replace(found, steps=steps), found.reach
+            yield FileDiff(shown.file, shown.kind, (), None, None, (reach,), "changed")
 
 
 def _compare_rules(old: Loads, new: Loads) -> Iterator[FileDiff]:

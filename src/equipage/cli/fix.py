@@ -28,8 +28,7 @@ _MAX_PASSES = 10
 #: The colour of the lines of a diff, by how they begin; the longest beginnings first.
 _COLOURS = {"+++": "bold", "---": "bold", "@@": "place", "+": "help", "-": "error"}
 _RISK = (
-    "equipage: unsafe fixes may change what an agent may do or what it is asked; "
-    "review them before you commit"
+    "equipage: unsafe fixes may change what a file means or allows; review them before you commit"
 )
 
 

@@ -24,7 +24,7 @@ from equipage.core.diagnostics import UsageError
 from equipage.files.writing import NotWritten, write_new
 from equipage.loading.editor_schema import schema_for
 from equipage.loading.project_root import project_of_folder
-from equipage.loading.session import request_of
+from equipage.loading.session import new_request
 from equipage.project.recognise import recognise
 from equipage.project.registry import format_named, known_kinds
 from equipage.project.settings import project_of
@@ -113,7 +113,7 @@ def declare(parser: Parser) -> None:
 
 
 def run(options: argparse.Namespace, output: Output) -> int:
-    request = request_of(None, {})
+    request = new_request(None, {})
     report = Workspace(["."], request).report()
     kinds = Counter(each.kind for each in report.files if each.kind is not None)
     found = ", ".join(f"{count} {kind}" for kind, count in sorted(kinds.items()))
@@ -235,7 +235,7 @@ def run_new(options: argparse.Namespace, output: Output) -> int:
         output.write_data(text)
         return OK
     path = _fill_placeholders(kind.presentation.example_path, options.name)
-    request = request_of({}, {})
+    request = new_request({}, {})
     _write(path, text, project_of_folder(".", request.system), output)
     # The path alone does not show every kind.
     run = request.new_run()

@@ -26,6 +26,7 @@ from equipage.clients.file_grants import program_of
 from equipage.clients.tables.conventions import CONVENTIONS
 from equipage.loading.editor_schema import schema_for
 from equipage.loading.format import Format
+from equipage.loading.model import is_struct
 from equipage.loading.type_words import describe, type_info
 from equipage.project.registry import BUILT_IN, conventions, format_named, known_kinds
 from equipage.render.text import Style, table
@@ -60,7 +61,7 @@ def all_known_kinds() -> list[KnownKind]:
     return sorted(map(known_kind, known_kinds()), key=lambda each: (each.program, each.kind))
 
 
-def known_kind(name: str) -> KnownKind:
+def known_kind(name: str | Format) -> KnownKind:
     """What is known of one kind. Raises `UsageError`."""
     kind = format_named(name)
     row = next((each for each in (*BUILT_IN, *conventions()) if each.kind == kind.name), None)
@@ -77,7 +78,7 @@ def known_kind(name: str) -> KnownKind:
 
 
 def _fields(kind: Format) -> tuple[KnownField, ...]:
-    info = type_info(kind.model)
+    info = type_info(kind.model) if is_struct(kind.model) else None
     if not isinstance(info, types.StructType):
         return ()
     table = next((each for each in CONVENTIONS if each.kind == kind.name), None)
@@ -154,12 +155,16 @@ def declare_schema(parser: Parser) -> None:
         ("equipage schema claude-agent -o agent.schema.json", "write it to a file"),
         ("equipage kinds", "every KIND there is"),
     )
-    parser.add_argument("kind", metavar="KIND", help="a kind of configuration, or module:NAME")
+    # A person who knows the other commands names the kind as they do.
+    named = parser.add_mutually_exclusive_group(required=True)
+    summary = "a kind of configuration, or module:NAME"
+    named.add_argument("kind", nargs="?", metavar="KIND", help=summary)
+    named.add_argument("--kind", dest="named", metavar="KIND", help=argparse.SUPPRESS)
     add_python_path(parser)
     add_output_option(parser)
 
 
 def run_schema(options: argparse.Namespace, output: Output) -> int:
-    found = schema_for(format_named(options.kind))
+    found = schema_for(format_named(options.kind or options.named))
     output.write_data(json.dumps(found, ensure_ascii=False, indent=2) + "\n")
     return OK

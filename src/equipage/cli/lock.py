@@ -82,13 +82,13 @@ def run(options: argparse.Namespace, output: Output) -> int:
         )
     output.path = None if path == "-" else path
     _write_lock(workspace_lock.write(made), options, output)
-    for problem in problems:
-        output.note(f"equipage: {problem}")
     for file, runs in sorted(_unpinned_launches(made)):
         output.note(f"equipage: {file}: `{runs}` is not pinned")
     items = _format_count(len(made.items), "configuration")
     files = _format_count(len(made.files), "file")
     output.note(f"equipage: locked {items}, {files}, in {_display_path(path)}")
+    for problem in problems:
+        output.note(f"equipage: {problem}")
     return OK
 
 
@@ -176,8 +176,6 @@ def run_verify(options: argparse.Namespace, output: Output) -> int:
     found = compare(old, new)
     if "." not in old.paths:
         output.note(f"equipage: {_display_path(path)} covers {visible(', '.join(old.paths))} alone")
-    for problem in problems:
-        output.note(f"equipage: {problem}")
     failed = found.matters or (options.frozen and found.has_source_changes)
     output.code = FOUND if failed else OK
     if options.output_format == "json":
@@ -187,6 +185,8 @@ def run_verify(options: argparse.Namespace, output: Output) -> int:
         if signer is not None:
             lines.append(f"signed by {visible(signer)}")
         output.write_data("".join(f"{line}\n" for line in lines))
+    for problem in problems:
+        output.note(f"equipage: {problem}")
     return output.code
 
 

@@ -18,14 +18,15 @@ from equipage.cli.output import Output
 from equipage.cli.request import NOTHING_FOUND, workspace_of
 from equipage.clients.grants import Grant, Reach
 from equipage.clients.reading import read_folder, reading_of
-from equipage.clients.tables.activities import ACTIVITIES
+from equipage.clients.tables.activities import ACTIVITIES, DOCUMENTED_ONLY
+from equipage.clients.tables.unread import QUIET
 from equipage.core.diagnostics import UsageError
 from equipage.core.text import nearest, visible
 from equipage.effect.reach import Answer, Column, Matrix, answer, matrices
 from equipage.files import System
 from equipage.render.page import Places, places_of
 from equipage.render.text import Style, table
-from equipage.workspace.load import FileLoad, drop_overruled_guesses
+from equipage.workspace.load import FileLoad
 
 if TYPE_CHECKING:
     import argparse
@@ -44,6 +45,7 @@ _COLUMN_NAMES = dict(zip(ACTIVITIES, ("READS", "WRITES", "RUNS", "NETWORK", "AGE
 _MAX_SERVERS_NAMED = 4
 #: How many files with errors a note names.
 _MAX_FILES_NAMED = 5
+_UNSEEN_NOTE = " (documented, not seen headless)"
 _DEFAULTS_NOTE = "* by default: no file says so"
 
 AgentRow = tuple[Matrix, Reach, tuple[Answer | None, ...]]
@@ -77,7 +79,7 @@ def declare(parser: Parser) -> None:
 def run(options: argparse.Namespace, output: Output) -> int:
     name, paths = _split_agent_and_paths(options.words)
     workspace = workspace_of(options, paths)
-    found = drop_overruled_guesses(workspace.loads(), workspace.system)
+    found = workspace.loads(unread=True)
     outcomes = [each.outcome for each in found if each.outcome is not None]
     reaches = read_folder(outcomes)
     agents: list[AgentRow] = [
@@ -85,8 +87,9 @@ def run(options: argparse.Namespace, output: Output) -> int:
         for matrix in matrices(reaches)
         for agent, answers in zip(matrix.agents, matrix.answers, strict=True)
     ]
-    if not found:
+    if not any(each.unread is None for each in found):
         output.note(NOTHING_FOUND)
+        _note_unknown(found, workspace.system, output)
         return OK
     chosen = _select_agents(agents, name)
     if options.why is not None:
@@ -103,31 +106,40 @@ def run(options: argparse.Namespace, output: Output) -> int:
         output.write_data("\n\n".join(blocks) + "\n" if chosen else "")
     elif chosen:
         _write_table(chosen, output)
-    if not agents:
+    if not _note_unknown(found, workspace.system, output) and not agents:
         output.note("equipage: no agents found; name a file or a folder that contains some")
-    _note_unknown(found, workspace.system, output)
     return OK
 
 
-def _note_unknown(found: Sequence[FileLoad], system: System, output: Output) -> None:
-    """Say which files do not count as they are written, and last of which that is not known."""
+def _note_unknown(found: Sequence[FileLoad], system: System, output: Output) -> bool:
+    """Say which files do not count as they are written, and last of which that is not known.
+
+    Whether there are any.
+    """
     otherwise, unknown = [], []
+    unread = [each.path for each in found if each.unread not in (None, *QUIET)]
     for each in found:
         name = system.name_of(each.path)
-        errors = [problem.message for problem in each.diagnostics if problem.severity == "error"]
+        errors = [
+            problem.message
+            for problem in each.diagnostics
+            if problem.severity == "error" or (each.outcome is None and each.unread is None)
+        ]
         if errors and each.outcome is not None and not reading_of(each.outcome).unknown:
             otherwise.append(name)
         elif errors:
             unknown.append(f"equipage: unknown: assume everything: {name}: {errors[0]}")
-    if otherwise:
-        names = " ".join(otherwise[:_MAX_FILES_NAMED])
-        more = len(otherwise) - _MAX_FILES_NAMED
-        output.note(
-            f"equipage: with errors, read as its client reads it: {names}"
-            + (f" and {more} more" if more > 0 else "")
-        )
+    for what, names in (
+        ("with errors, read as its client reads it", otherwise),
+        ("not read here, and may decide", [*map(system.name_of, unread)]),
+    ):
+        if names:
+            more = len(names) - _MAX_FILES_NAMED
+            rest = f" and {more} more" if more > 0 else ""
+            output.note(f"equipage: {what}: {' '.join(names[:_MAX_FILES_NAMED])}{rest}")
     for line in unknown:
         output.note(line)
+    return bool(otherwise or unread or unknown)
 
 
 def _split_agent_and_paths(words: Sequence[str]) -> tuple[str | None, list[str]]:
@@ -251,7 +263,8 @@ def _reason_lines(reasons: Sequence[Grant], places: Places, style: Style) -> Ite
             continue
         place = style.paint("place", visible(_place(each, places)))
         field = f" at {visible(each.field)}" if each.field else ""
-        yield f"{what}: {place}{field}"
+        seen = _UNSEEN_NOTE if each.name.startswith(DOCUMENTED_ONLY) else ""
+        yield f"{what}: {place}{field}{seen}"
     if len(reasons) > _MAX_REASONS:
         yield f"and {len(reasons) - _MAX_REASONS} more"
 

@@ -47,6 +47,8 @@ def request_of(options: argparse.Namespace) -> Request:
         "default_agent_kind": options.default_agent_kind,
         "local": options.local,
         "config": options.config,
+        "home": getattr(options, "home", None),
+        "managed": getattr(options, "managed", None),
     }
     # Only what was written is passed on: each kind has its own defaults.
     given = {name: value for name, value in written.items() if value not in (None, False, [])}
@@ -133,6 +135,14 @@ def loaded_of(outcome: Outcome, options: argparse.Namespace, output: Output) -> 
     return loaded
 
 
+def note_unseen_layers(outcome: Outcome, options: argparse.Namespace, output: Output) -> None:
+    """Say which layers were not looked at: what is in effect here may be replaced there."""
+    unseen = outcome.kind.layering.unseen
+    missing = [f"{unseen[name]} (--{name})" for name in unseen if not getattr(options, name)]
+    if missing:
+        output.note(f"equipage: not looked at, and may decide: {', '.join(missing)}")
+
+
 def kind_flags(options: argparse.Namespace) -> str:
     """What a command that is recommended needs to read files as this one does."""
     kind = "" if options.kind is None else f" --kind {options.kind}"
@@ -144,9 +154,7 @@ def path_of(written: str) -> Path:
     try:
         return parse_path(written)
     except PathSyntaxError as error:
-        raise UsageError(
-            f'{error}; a path looks like `tools[0].tool.name` or `resources["file:///x"]`'
-        ) from None
+        raise UsageError(str(error)) from None
 
 
 def unknown_code_error(code: str, known: Iterable[str]) -> UsageError:

@@ -15,6 +15,7 @@ from equipage.cli.request import unknown_code_error
 from equipage.core import codes as core_codes
 from equipage.core.codes import BLOCKING
 from equipage.core.diagnostics import Code
+from equipage.loading.format import Format
 from equipage.loading.model import MISMATCHES, Shape
 from equipage.loading.type_words import title
 from equipage.project.registry import built_in_kinds, codes_for, format_named
@@ -23,7 +24,7 @@ from equipage.render.text import Style, table
 #: A value in a template, or a doubled brace, which means a single one.
 _FIELD = re.compile(r"\{\{|\}\}|\{(\w+)\}")
 #: How many kinds a line names; it counts the others.
-_MAX_KINDS_NAMED = 4
+_MAX_KINDS_NAMED = 3
 
 
 def declare(parser: Parser) -> None:
@@ -75,11 +76,14 @@ def _lines(code: Code, style: Style) -> Iterator[str]:
         yield ""
         for severity, kinds in differing.items():
             # Long lists of kinds would bury the rest; `--json` has them all.
-            more = len(kinds) - _MAX_KINDS_NAMED
-            listed = ", ".join(kinds[:_MAX_KINDS_NAMED] if more > 1 else kinds)
+            is_long = len(kinds) > _MAX_KINDS_NAMED
+            listed = ", ".join(kinds[:_MAX_KINDS_NAMED] if is_long else kinds)
             of = f"In kind {listed}" if len(kinds) == 1 else f"In kinds {listed}"
-            others = f" and {more} more" if more > 1 else ""
+            others = " and others" if is_long else ""
             yield from _wrap(f"{of}{others}: {severity}", style)
+    for _, severity in _severities_in(Format({}), code):
+        yield ""
+        yield from _wrap(f"In a format of your own: {severity}, unless it says otherwise", style)
     yield ""
     yield from _wrap(_ignore_advice(code, differing), style)
 
@@ -124,16 +128,21 @@ def differing_severities(code: Code) -> dict[str, str]:
     """The kinds that are stricter or milder than the code itself, and how."""
     found: dict[str, str] = {}
     for name in built_in_kinds():
-        kind = format_named(name)
-        by_shape = _severity_for_shape(code, kind.shape)
-        if by_shape is not None and by_shape != code.severity:
-            found[name] = by_shape
-        for key, severity in kind.strictness.items():
-            syntax, _, known = key.rpartition(":")  # as in `json:duplicate-key`
-            if known == code.name and severity != code.severity:
-                words = "depends on the place" if callable(severity) else severity or "not reported"
-                found[f"{name} ({syntax})" if syntax else name] = words
+        for syntax, words in _severities_in(format_named(name), code):
+            found[f"{name} ({syntax})" if syntax else name] = words
     return found
+
+
+def _severities_in(kind: Format, code: Code) -> Iterator[tuple[str, str]]:
+    """How severe a code is in files of a kind, by syntax, as far as that differs from the code."""
+    by_shape = _severity_for_shape(code, kind.shape)
+    if by_shape is not None and by_shape != code.severity:
+        yield "", by_shape
+    for key, severity in kind.strictness.items():
+        syntax, _, known = key.rpartition(":")  # as in `json:duplicate-key`
+        if known == code.name and severity != code.severity:
+            words = "depends on the place" if callable(severity) else severity or "not reported"
+            yield syntax, words
 
 
 def _severity_for_shape(code: Code, shape: Shape) -> str | None:

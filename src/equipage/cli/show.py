@@ -22,11 +22,13 @@ from equipage.cli.arguments import (
 )
 from equipage.cli.kinds import known_kind
 from equipage.cli.output import Output
-from equipage.cli.request import loaded_of, outcome_of, path_of
-from equipage.core.diagnostics import UsageError
+from equipage.cli.request import loaded_of, note_unseen_layers, outcome_of, path_of
+from equipage.core.diagnostics import LoadError, UsageError
 from equipage.core.path import ROOT, Path, format_path, get, walk
 from equipage.core.source import Span
 from equipage.core.text import visible, visible_at_line_start
+from equipage.loading.format import USUALLY_SENSITIVE
+from equipage.loading.model import has_holes
 from equipage.loading.pipeline import Outcome
 from equipage.loading.result import (
     Explanation,
@@ -69,7 +71,9 @@ def declare(parser: Parser) -> None:
 
 
 def run(options: argparse.Namespace, output: Output) -> int:
-    loaded = loaded_of(outcome_of(options), options, output)
+    outcome = outcome_of(options)
+    loaded = loaded_of(outcome, options, output)
+    note_unseen_layers(outcome, options, output)
     # A path is looked up among the real keys; the output has `${NAME}` for values, and for parts
     # of keys, that come from the environment.
     plain = loaded.to_dict()
@@ -186,16 +190,31 @@ def declare_explain(parser: Parser) -> None:
 
 
 def run_explain(options: argparse.Namespace, output: Output) -> int:
-    outcome = outcome_of(options)
-    loaded = loaded_of(outcome, options, output)
-    story = loaded.explain(path_of(options.path), show_env=options.show_env)
+    outcome, path = outcome_of(options), path_of(options.path)
+    if outcome.ok or outcome.tree is None:
+        loaded = loaded_of(outcome, options, output)
+        note_unseen_layers(outcome, options, output)
+        _write_story(loaded.explain(path, show_env=options.show_env), outcome, options, output)
+        return OK
+    # What files say is known, although it does not make a configuration.
+    try:
+        story = Loaded(outcome).explain(path, show_env=options.show_env)
+    except UsageError:
+        output.note(f"equipage: nothing is known of `{options.path}` while there are errors")
+    else:
+        _write_story(story, outcome, options, output)
+        output.finish()
+    raise LoadError(outcome.errors)
+
+
+def _write_story(
+    story: Explanation, outcome: Outcome, options: argparse.Namespace, output: Output
+) -> None:
     if options.output_format == "json":
         output.write_json(_explanation_to_dict(story, outcome))
-    else:
-        output.write_data(
-            "".join(f"{line}\n" for line in _explanation_lines(story, outcome, output.style()))
-        )
-    return OK
+        return
+    lines = _explanation_lines(story, outcome, output.style())
+    output.write_data("".join(f"{line}\n" for line in lines))
 
 
 def _layer(each: Setting, outcome: Outcome) -> str | None:
@@ -208,9 +227,11 @@ def _layer(each: Setting, outcome: Outcome) -> str | None:
 
 def _explanation_lines(story: Explanation, outcome: Outcome, style: Style) -> Iterator[str]:
     name = visible(story.path) or "(everything)"
-    yield f"{style.paint('bold', name)} = {_format_value(story.value, style.width - len(name) - 3)}"
+    value = _format_value(story.value, style.width - len(name) - 3)
+    yield f"{style.paint('bold', name)} = {value}"
     if not story.settings:
-        yield "  no file sets it: this is the default"
+        owner = f" of {story.default_of}" if story.default_of else ""
+        yield f"  no file sets it: this is the default{owner}"
         yield from (f"  {line}" for line in _absence_lines(story.path, outcome, style))
         return
     yield ""
@@ -227,17 +248,15 @@ def _explanation_lines(story: Explanation, outcome: Outcome, style: Style) -> It
             yield f"  {place}{visible(each.how)}"
             if each.span is not None:
                 yield from excerpt(each.span, "-", gutter, style, "place")
-    for variable in story.variables:
-        yield f"from the environment: {style.paint('bold', visible(variable))}"
+    yield from map(visible, story.notes)
 
 
 def _absence_lines(written: str, outcome: Outcome, style: Style) -> Iterator[str]:
     """What it means that a field is absent, where that decides what an agent may do."""
     path = path_of(written) if written else ROOT
-    known = next(
-        (each for each in known_kind(outcome.kind.name).fields if (each.name,) == path), None
-    )
-    for each in outcome.kind.presentation.sensitive:
+    known = next((each for each in known_kind(outcome.kind).fields if (each.name,) == path), None)
+    usual = outcome.kind.presentation.sensitive is USUALLY_SENSITIVE  # it need not be of an agent
+    for each in () if usual else outcome.kind.presentation.sensitive:
         if each.what != "permission" or not each.covers(path):
             continue
         if each.default is not None:
@@ -271,6 +290,8 @@ def _position(span: Span) -> str:
 
 def _format_value(value: Any, width: int) -> str:
     """A value on the rest of a line; the size of a collection where it does not fit."""
+    if has_holes(value):
+        return "unknown"
     width = max(width, 20)
     text = visible(json.dumps(value, ensure_ascii=False, default=str))
     if len(text) <= width or not isinstance(value, dict | list):
@@ -292,9 +313,10 @@ def _explanation_to_dict(story: Explanation, outcome: Outcome) -> dict[str, Any]
 
     return {
         "path": story.path,
-        "value": story.value,
+        "value": None if has_holes(story.value) else story.value,
         "default": not story.settings,
         "settings": [to_dict(each) for each in story.settings],
         "through": [to_dict(each) for each in story.through],
         "variables": list(story.variables),
+        "unset": list(story.unset),
     }

@@ -106,7 +106,7 @@ def find_cut_text(convention: Convention, tree: Tree, _session: Session) -> tupl
     """Report text behind ` #`, which is a comment in YAML: `color: #FF0000` has no value."""
     document = tree.document
     is_mapping = isinstance(tree.value, dict)
-    if document.format != "yaml" or not is_mapping or not _may_be_cut(document):
+    if document.syntax != "yaml" or not is_mapping or not _may_be_cut(document):
         return tree, []
     paths = [(field.name,) for field in convention.fields if field.name in tree.value]
     facts = (

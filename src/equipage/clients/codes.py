@@ -41,7 +41,7 @@ SKILL_CODES = (
     *RECOVERY_CODES,
     *_FILE_CODES,
     *COPY_CODES,
-    *STRICT_SKILL_CODES[1:],
+    *STRICT_SKILL_CODES,
     *SUSPICION_CODES,
     LAYER_UNREADABLE,
     VARIABLE_IGNORED,
@@ -59,7 +59,6 @@ PERMISSION_CODES = (PERMISSION_UNDONE, RULE_NEVER_MATCHES)
 
 # What only Claude Code has: permissions, hooks, manifests, instructions.
 
-_DECLARED_BEFORE_CLAUDE = len(_codes.declared())
 RULE_INVALID = _codes.error("permission-rule-invalid")
 RULE_SHADOWED = _codes.warning("permission-rule-shadowed")
 RULE_LEAKY = _codes.warning("permission-rule-leaky")
@@ -88,11 +87,10 @@ FILE_TOO_LONG = _codes.warning("instructions-too-long")
 FILE_HIDDEN = _codes.warning("instructions-hidden")
 SKILL_NOT_READ = _codes.warning("skill-not-read")
 
-CLAUDE_CODES = (RULE_NEVER_MATCHES, *_codes.declared()[_DECLARED_BEFORE_CLAUDE:])
+CLAUDE_CODES = (RULE_NEVER_MATCHES, *_codes.declared(since=RULE_INVALID))
 
 # Lists of MCP servers.
 
-_DECLARED_BEFORE_MCP = len(_codes.declared())
 SERVERS_UNWRAPPED = _codes.warning("servers-unwrapped")
 SERVERS_MISPLACED = _codes.warning("servers-misplaced")
 SERVER_TYPE_UNKNOWN = _codes.error("server-type-unknown")
@@ -108,4 +106,4 @@ INPUT_UNDEFINED = _codes.warning("input-undefined")
 VARIABLE_NOT_EXPANDED = _codes.warning("variable-not-expanded")
 SERVER_NAMES_COLLIDE = _codes.warning("server-names-collide")
 
-MCP_CODES = (*_codes.declared()[_DECLARED_BEFORE_MCP:], *STRICT_MCP_CODES, *SUSPICION_CODES)
+MCP_CODES = (*_codes.declared(since=SERVERS_UNWRAPPED), *STRICT_MCP_CODES, *SUSPICION_CODES)

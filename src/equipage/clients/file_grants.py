@@ -139,6 +139,16 @@ def subjects_of(kind: str) -> tuple[Subject, ...] | None:
     return TABLES.get(kind)
 
 
+@lru_cache(256)
+def default_grants(kind: str) -> tuple[Grant, ...]:
+    """What holds for the whole of a kind without any file of it."""
+    for subject in subjects_of(kind) or ():
+        if not subject.at:
+            grants = (each for row in subject.rows for each in row.grants({}))
+            return place_grants(grants, ROOT, "")
+    return ()
+
+
 def precedence_of(kind: str) -> Precedence:
     """Which grant decides in files of a kind."""
     subjects = TABLES.get(kind, ())

@@ -26,6 +26,7 @@ from equipage.clients.catalogue import (
     patterns_in,
 )
 from equipage.clients.checks import NAMED_BY_TEXT
+from equipage.clients.claude import layers as claude_layers
 from equipage.clients.claude import rules as claude_rules
 from equipage.clients.claude.hooks import EVENTS
 from equipage.clients.codes import CODES
@@ -42,6 +43,7 @@ from equipage.loading.format import (
     TOLERANT,
     Format,
     Item,
+    Layering,
     Presentation,
     Reading,
     Sensitive,
@@ -50,6 +52,7 @@ from equipage.loading.format import (
 from equipage.loading.header import BODY, HeaderStyle, has_header, names_of_file
 from equipage.loading.model import Shape
 from equipage.loading.pipeline import Outcome
+from equipage.loading.session import Request
 from equipage.syntax.document import Syntax
 from equipage.syntax.header import CLOSED_ANYWHERE, CLOSED_AT_LINE_START, CONVENTION, Grammar
 
@@ -541,6 +544,7 @@ def format_of(convention: Convention) -> Format:
             refers=partial(references.has_references, convention),
         ),
         codes=(*CODES, *more),
+        layering=_settings_layering() if convention.kind == "claude-settings" else Layering(),
         presentation=Presentation(
             hidden=BODY,
             schema=partial(author_schema, convention),
@@ -553,7 +557,15 @@ def format_of(convention: Convention) -> Format:
     )
 
 
+def _settings_layering() -> Layering:
+    def merge(path: str, request: Request) -> Outcome | None:
+        settings = convention_format("claude-settings")
+        return claude_layers.merge_layers_of_file(settings, path, request)
+
+    return Layering(layer=claude_layers.layer_of, stack=merge, unseen=claude_layers.UNSEEN)
+
+
 @cache
-def format_named(name: str) -> Format:
+def convention_format(name: str) -> Format:
     """The kind of a convention; its model is made when it is first asked for."""
     return format_of(next(each for each in CONVENTIONS if each.kind == name))

@@ -88,26 +88,26 @@ def _split_field(field: str) -> tuple[str, ...]:
 
 def allows_only(field: str, sort: str = "tool", absent: Effect = "allows") -> Row:
     """A list of all that is allowed: the rest is denied. If absent, `absent` holds for all."""
-    return Row(_split_field(field), sort, _read_names, "allows", otherwise="denies", absent=absent)
+    return Row(_split_field(field), sort, read_names, "allows", otherwise="denies", absent=absent)
 
 
 def allows(field: str, sort: str = "tool") -> Row:
     """A list of what is allowed without approval, or in addition."""
-    return Row(_split_field(field), sort, _read_names, "allows")
+    return Row(_split_field(field), sort, read_names, "allows")
 
 
 def asks(field: str, sort: str = "tool") -> Row:
-    return Row(_split_field(field), sort, _read_names, "asks")
+    return Row(_split_field(field), sort, read_names, "asks")
 
 
 def denies(field: str, sort: str = "tool", *, plain: bool = False) -> Row:
     """A list of what is denied. In a `plain` list, a star has no special meaning."""
-    return Row(_split_field(field), sort, _read_names, "denies", plain=plain)
+    return Row(_split_field(field), sort, read_names, "denies", plain=plain)
 
 
 def default_effect(sort: str, effect: Effect, name: str = EVERYTHING) -> Row:
     """The effect for a sort of things, or for one of them, that no field sets."""
-    return Row(("\0",), sort, _read_names, absent=effect, name=name)
+    return Row(("\0",), sort, read_names, absent=effect, name=name)
 
 
 def mode(field: str, *order: Any, default: Any) -> Row:
@@ -212,7 +212,7 @@ def variables(field: str) -> Row:
     """Variables for programs; of some, the value counts as well."""
 
     def read(row: Row, value: Any, path: Path) -> Iterator[Grant]:
-        yield from _read_names(row, value, path)
+        yield from read_names(row, value, path)
         yield from _steering_grants(field, value, path)
         yield from _table_value_grants(field, value, path)
 
@@ -243,7 +243,7 @@ def allows_names_among(field: str, *names: str) -> Row:
 # How values are read.
 
 
-def _read_names(row: Row, value: Any, path: Path) -> Iterator[Grant]:
+def read_names(row: Row, value: Any, path: Path) -> Iterator[Grant]:
     """Names in a list or a text; of a mapping, its keys, where `false` denies."""
     if isinstance(value, dict):
         for key, each in value.items():
@@ -286,7 +286,8 @@ def _mode_grant(row: Row, value: Any, path: Path, *, is_default: bool = False) -
         value = next(iter(value))  # a mode with details, such as `granular` of Codex
     known = [each for each in row.order if _is_same_value(each, value)]
     if row.order[0] is True and not isinstance(value, bool):
-        known = [True] if value else [False]  # a sandbox may be on by its name
+        # A sandbox may be on by its name.
+        known = [value not in ("", "0", "false", 0, None)]
     level = row.order.index(known[0]) if known else len(row.order)
     usual = [at for at, each in enumerate(row.order) if _is_same_value(each, row.default)]
     last = len(row.order) - 1
@@ -372,6 +373,18 @@ _INTERPOLATED_KEYS = (*_HEADER_KEYS, "env", "environment", "envs")
 _VARIABLE_NAME_KEYS = ("env_http_headers", "bearer_token_env_var", "env_vars", "env_keys")
 
 
+#: Where a program runs, and a file with its variables.
+_LOCATION_KEYS = ("cwd", "envFile", "env_file")
+#: What is read of a server, and what only describes it or says how long it may take.
+_KNOWN_SERVER_KEYS = frozenset(
+    {*_ALLOW_LIST_KEYS, *_DENY_LIST_KEYS, *_APPROVED_TOOL_KEYS, *_URL_KEYS, *_HEADERS_HELPER_KEYS}
+    | {*_VARIABLE_KEYS, *_HEADER_KEYS, *_INTERPOLATED_KEYS, *_VARIABLE_NAME_KEYS, *_LOCATION_KEYS}
+    | {"command", "cmd", "args", "type", "enabled", "disabled", "settings", "trust", "sandbox"}
+    | {"default_tools_approval_mode", "sandboxEnabled", "name", "title", "description"}
+    | {"timeout", "startup_timeout_sec", "startup_timeout_ms", "tool_timeout_sec", "alwaysLoad"}
+)
+
+
 def _read_servers(row: Row, value: Any, path: Path) -> Iterator[Grant]:
     if isinstance(value, str):  # the path of a file with servers
         yield Grant(row.sort, value, "allows", path=path)
@@ -430,9 +443,9 @@ def _server_grants(name: str, server: dict[str, Any], path: Path) -> Iterator[Gr
             yield Grant(
                 "setting", f"{name}.{key} = {_mask_cached(inner[key])}", "allows", path=(*path, key)
             )
-    for key in _SIGN_IN_KEYS:
-        if key in inner:
-            yield from _OAUTH_ROW.read(_OAUTH_ROW, inner[key], (*path, key))
+    # How it signs in, and keys that are in no table here: any change of them counts.
+    for key in inner.keys() - _KNOWN_SERVER_KEYS:
+        yield from _OAUTH_ROW.read(_OAUTH_ROW, inner[key], (*path, key))
     yield from _server_tool_grants(name, inner, path)
 
 
@@ -478,10 +491,6 @@ def _table_value_grants(
             yield Grant("guard", shown, "denies", path=place, hidden=hidden)
 
 
-#: What a client asks for where it signs in.
-_SIGN_IN_KEYS = ("oauth", "auth", "scopes", "oauth_resource")
-#: Where a program runs, and a file with its variables.
-_LOCATION_KEYS = ("cwd", "envFile", "env_file")
 #: Variables that decide which code a program loads, or where it sends what it knows.
 _STEERING_VARIABLE = re.compile(
     r"(?:\A|_)(?:PATH|OPTIONS|OPTS|PRELOAD|STARTUP|URL|URI|HOST|ENDPOINT|PROXY|SHELL)\Z",
@@ -529,7 +538,7 @@ def _server_tool_grants(name: str, server: dict[str, Any], path: Path) -> Iterat
         f"{name}/*",
         everything,
         path=path,
-        base=not trusted,
+        base=bool(only) or not trusted,
         default=not only and not trusted,
     )
     listed: list[tuple[tuple[str, ...], Effect]] = [

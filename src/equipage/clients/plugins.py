@@ -17,6 +17,7 @@ import msgspec
 
 from equipage.clients import codes
 from equipage.clients.catalogue import Convention
+from equipage.clients.tables.unread import EDITOR
 from equipage.core.diagnostics import Fact, Shown
 from equipage.core.path import Path, get, mapping_or_empty
 from equipage.core.text import lazy_regex
@@ -287,7 +288,7 @@ def all_parts(
     for root in sorted(roots):
         path = os.path.join(root, ".vscode", "settings.json")
         if files.exists(path):
-            yield Part(path, "settings of an editor", EDITOR_SETTINGS)
+            yield Part(path, EDITOR, EDITOR_SETTINGS)
 
 
 def _parts_of(kind: str, file: str, files: Files) -> Iterator[Part]:

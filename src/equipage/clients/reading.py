@@ -14,8 +14,14 @@ import msgspec
 
 from equipage.clients import codes
 from equipage.clients.codes import CLAUDE_CODES, MCP_CODES
-from equipage.clients.file_grants import name_and_sort, program_of_file, reach_of_value
+from equipage.clients.file_grants import (
+    default_grants,
+    name_and_sort,
+    program_of_file,
+    reach_of_value,
+)
 from equipage.clients.grants import EVERYTHING, Grant, Reach
+from equipage.clients.mcp import Dialect, dialect_of
 from equipage.clients.tables.activities import (
     ALSO_READ_PATHS,
     CLIENT_FOLDERS,
@@ -40,13 +46,15 @@ _CODES_OF_PARTS = frozenset(
         *(core_codes.UNKNOWN_FIELD, core_codes.FOREIGN_FIELD, core_codes.NON_STRING_KEY),
         *(core_codes.MISPLACED_FIELD, core_codes.IGNORED_FIELD),
         *(core_codes.HEADER_ENDS_EARLY, core_codes.POLICY_FORBIDS, core_codes.POLICY_NOT_PINNED),
-        *(each for each in (*CLAUDE_CODES, *MCP_CODES) if each is not codes.MANIFEST_REFUSED),
+        *({*CLAUDE_CODES, *MCP_CODES} - {codes.MANIFEST_REFUSED, codes.HOOK_UNLOADABLE}),
         *(codes.NAME_TAKEN, codes.UNKNOWN_REFERENCE, codes.PATH_MISSING, codes.RESTRICTION_EMPTY),
         *(codes.NAME_FORM, codes.NAME_DIFFERS, codes.TEXT_TOO_LONG, codes.TEXT_MISSING),
     )
 )
 #: The kinds of clients' files, each with the field that the whole file is, if it is one.
 _WRAPPERS = {"skill": None, **{each.kind: each.wraps for each in CONVENTIONS}}
+#: The settings that say what the main agent of a client does without any.
+_SETTINGS_OF_CLIENTS = {each.tool: each.kind for each in CONVENTIONS if each.sort == "settings"}
 #: Errors because of which Claude Code reads nothing of its settings.
 _CODES_OF_DROPPED_SETTINGS = frozenset(
     each.name for each in (core_codes.JSON_SYNTAX, core_codes.WRONG_TYPE, core_codes.INVALID_VALUE)
@@ -58,18 +66,30 @@ _FORGIVING_LISTS = ("permissions.allow[", "permissions.ask[", "permissions.deny[
 
 
 class Reading(msgspec.Struct, frozen=True):
-    """What is left of a file, as its client reads it."""
+    """One file as its client reads it."""
 
     value: Any = None  #: plain; of an unknown or dropped file, what is written
     is_dropped: bool = False  #: whether the client reads nothing of it
     unknown: str = ""  #: why it is not known what the client makes of the file
 
+    @property
+    def counts(self) -> bool:
+        """Whether the client is known to read the file."""
+        return not (self.is_dropped or self.unknown)
 
-def reading_of(outcome: Outcome) -> Reading:
-    """What the client of a file makes of it, errors or not."""
+    @property
+    def counted_value(self) -> Any:
+        """The value that counts, of a reading that is known."""
+        return {} if self.is_dropped else self.value
+
+
+def reading_of(outcome: Outcome, *, show_env: bool = False) -> Reading:
+    """What the client of a file makes of it, errors or not; `show_env` as for `to_dict`."""
     loaded = outcome.loaded_or_none()
     if loaded is not None:
-        return Reading(loaded.to_dict(show_env=False))
+        return Reading(loaded.to_dict(show_env=show_env))
+    if any(each.outside for each in outcome.sources):
+        return Reading(unknown="a link leads out of the project")
     effects = [_effect_of_error(outcome, each) for each in outcome.errors]
     value = None if outcome.tree is None else outcome.tree.value
     # Values of variables belong to one machine.
@@ -108,6 +128,8 @@ def unknown_keys_of(outcome: Outcome) -> dict[Path, Any]:
     """
     kind, document = outcome.kind, next(iter(outcome.documents), None)
     value = None if document is None else document.value
+    if kind.name == "mcp" and isinstance(value, dict):
+        return dict(_unknown_server_keys(value, dialect_of(outcome.path)))
     if kind.name not in _WRAPPERS or not isinstance(value, dict):
         return {}
     wrapper = _WRAPPERS[kind.name]
@@ -118,6 +140,17 @@ def unknown_keys_of(outcome: Outcome) -> dict[Path, Any]:
         for path in unknown_keys(value, type_info(kind.model))
         if format_path(path) not in misspelt and path[0] not in kind.shape.describing
     }
+
+
+def _unknown_server_keys(value: dict[str, Any], dialect: Dialect) -> Iterator[tuple[Path, Any]]:
+    """The keys in a list of servers that its client is not known to read."""
+    known = {each.name for each in dialect.fields} | dialect.renamed.keys()
+    listed = value.get(dialect.top)
+    servers = listed if isinstance(listed, dict) else {}
+    yield from (((key,), value[key]) for key in value.keys() - {dialect.top, "inputs", "$schema"})
+    for name, each in servers.items():
+        if isinstance(each, dict):
+            yield from (((dialect.top, name, key), each[key]) for key in each.keys() - known)
 
 
 def reaches_of(
@@ -132,25 +165,21 @@ def reaches_of(
     `file` is the name that people are shown, by default that of the source; `usual_modes` as for
     `reach_of_value`.
     """
-    kind = outcome.kind
-    if (kind.presentation.ignored or _never)(outcome):
+    kind, ignored = outcome.kind, outcome.kind.presentation.ignored
+    if ignored is not None and ignored(outcome):
         return ()
     path = outcome.sources[0].name if outcome.sources else outcome.session.path
     name = outcome.session.files.system.name_of(path) if file is None else file
     reading = reading or reading_of(outcome)
     if not reading.unknown:
         # An agent that is dropped is not there; other files that are dropped say nothing.
-        is_gone = reading.is_dropped and name_and_sort(kind, {}, name)[1] == "agent"
-        value = {} if reading.is_dropped else reading.value
-        return () if is_gone else reach_of_value(kind, value, name, usual_modes=usual_modes)
+        if reading.is_dropped and name_and_sort(kind, {}, name)[1] == "agent":
+            return ()
+        return reach_of_value(kind, reading.counted_value, name, usual_modes=usual_modes)
     own, sort = name_and_sort(kind, reading.value or {}, name)
     program = program_of_file(kind, name)
     everything = (Grant("tool", EVERYTHING, "allows", name),)
     return (Reach(own, sort, kind.name, program, name, everything, unknown=reading.unknown),)
-
-
-def _never(_outcome: Outcome) -> bool:
-    return False
 
 
 # A folder.
@@ -200,6 +229,17 @@ def add_inherited(reaches: Sequence[Reach]) -> list[Reach]:
     return found
 
 
+def main_agents(outcomes: Iterable[Outcome]) -> list[Reach]:
+    """The agents that people talk to, named by their client and folder and not by a file."""
+    reaches = [reach for each in outcomes for reach in reaches_of(each)]
+    return [
+        msgspec.structs.replace(
+            each, file=configured_folder(each.file) or ".", name=f"{MAIN_AGENT} of {each.program}"
+        )
+        for each in _main_agents(reaches)
+    ]
+
+
 def _main_agents(giving: Iterable[Reach]) -> Iterator[Reach]:
     """The agents that people talk to, one for each client and folder with settings for it."""
     groups: dict[tuple[str, str], list[Reach]] = {}
@@ -209,8 +249,15 @@ def _main_agents(giving: Iterable[Reach]) -> Iterator[Reach]:
             key = each.program, configured_folder(each.file)
             groups.setdefault(key, []).append(each)
     for (program, _), layers in sorted(groups.items()):
-        # Settings first, what is local above what is shared.
-        layers.sort(key=lambda each: (each.sort != "settings", ".local." in each.file, each.file))
+        # Settings first; what lies deeper, and what is local, is above the rest.
+        layers.sort(
+            key=lambda each: (
+                each.sort != "settings",
+                each.file.count("/"),
+                ".local." in each.file,
+                each.file,
+            )
+        )
         first = layers[0]
         grants = tuple(_merge_layers(layers, program))
         unknown = next((each.unknown for each in layers if each.unknown), "")
@@ -226,7 +273,8 @@ def _merge_layers(layers: Iterable[Reach], program: str) -> Iterator[Grant]:
     kept: dict[object, Grant] = {
         tool: Grant("tool", tool, "allows", default=True) for tool in UNASKED_TOOLS.get(program, ())
     }
-    for each in (grant for layer in layers for grant in layer.grants):
+    usual = default_grants(_SETTINGS_OF_CLIENTS.get(program, ""))
+    for each in (*usual, *(grant for layer in layers for grant in layer.grants)):
         key: object = (each.sort, each.mode) if each.level is not None else (each.sort, each.name)
         if each.level is None and not each.base:
             key = (key, each.effect, each.file, each.path)

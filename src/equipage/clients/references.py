@@ -167,7 +167,7 @@ def rename_remedy(
         return None
     text = place.source.text
     new = text[place.start : span.start] + guess + text[span.end : place.end]
-    effect = Effect("replace", path, new, document.format, document.window, document.merge)
+    effect = Effect("replace", path, new, document.syntax, document.window, document.merge)
     change = Change(ROOT, guess, span=span, effect=effect)
     return Remedy(f"change to `{guess}`", (change,), safe=False)
 

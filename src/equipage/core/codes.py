@@ -74,6 +74,7 @@ PATTERN_MISMATCH = _codes.error("pattern-mismatch")
 MODEL_REFUSED = _codes.error("model-refused")
 RENAMED_KEY = _codes.warning("renamed-key")
 RENAMED_TWICE = _codes.error("renamed-twice")
+REMOVED_KEY = _codes.warning("removed-key")
 RULE_FAILED = _codes.error("rule-failed")
 
 UNRECOGNISED = _codes.error("unrecognised")

@@ -58,7 +58,7 @@ class Effect(msgspec.Struct, frozen=True):
     kind: Literal["rename", "replace", "remove", "nothing", "correct"]
     path: Path = ROOT
     value: str | int | float | bool | None = None
-    format: Literal["yaml", "json", "toml", "text"] = "text"
+    syntax: Literal["yaml", "json", "toml", "text"] = "text"
     window: tuple[int, int] = (0, 0)
     merge: bool = False  #: whether `<<` is applied
     substituted: bool = False  #: whether variables are replaced before parsing
@@ -323,7 +323,10 @@ class Diagnostic(msgspec.Struct, frozen=True):
         return self.name or "", start, SEVERITIES.index(self.severity), self.code
 
     def identity(self) -> tuple[object, ...]:
-        """Equal for equal findings at one place, even if a file was read more than once."""
+        """Equal for equal findings at one place, even if a file was read more than once.
+
+        The message counts: one place may have two things wrong in one way.
+        """
         place = (self.name, self.span.start, self.span.end) if self.span else (self.name,)
         return self.code, self.severity, place, self.message
 

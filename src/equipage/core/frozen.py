@@ -220,7 +220,7 @@ def _freeze_part(value: Any, memo: dict[int, Any]) -> Any:
 
 @cache
 def _fields_to_freeze(kind: Any) -> tuple[str, ...]:
-    """The names of the fields of a frozen class that is no Struct.
+    """The names of the fields of a frozen class other than a Struct.
 
     A class that is not frozen is its owner's: its values stay as they are.
     """

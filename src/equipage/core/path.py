@@ -38,7 +38,10 @@ class PathSyntaxError(ValueError):
 
     def __init__(self, written: str, offset: int) -> None:
         self.written, self.offset = written, offset
-        super().__init__(f"cannot read the path `{visible(written)}` at character {offset + 1}")
+        super().__init__(
+            f"cannot read the path `{visible(written)}` at character {offset + 1}; a path looks "
+            'like `tools[0].tool.name` or `resources["file:///x"]`'
+        )
 
 
 def format_path(path: Path) -> str:

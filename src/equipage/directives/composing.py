@@ -54,7 +54,8 @@ class Includes(msgspec.Struct, frozen=True):
 
     def fragment(self) -> tuple[str, dict[str, Any]]:
         """What an author may write in place of any value, and a name for it."""
-        return "include", Include.schema()
+        start = f"the folder {self.root}" if self.root else "the folder of this file"
+        return "include", Include.schema(self.override, start)
 
 
 class Files(msgspec.Struct, frozen=True):
@@ -80,7 +81,7 @@ class Files(msgspec.Struct, frozen=True):
 
     def fragment(self) -> tuple[str, dict[str, Any]]:
         """What an author may write in place of any value, and a name for it."""
-        return "file", File.schema()
+        return "file", File.schema(self.root and f"the folder {self.root}")
 
 
 class Refs(msgspec.Struct, frozen=True):

@@ -47,8 +47,8 @@ class File(Directive):
     binaries: dict[Path, str] = msgspec.field(default_factory=dict)
 
     @classmethod
-    def schema(cls) -> dict[str, Any]:
-        about = "a path from this file's folder, else from the library"
+    def schema(cls, shelf: str | None = "the library") -> dict[str, Any]:
+        about = "a path from this file's folder" + (f", else from {shelf}" if shelf else "")
         return {
             "title": "The content of a file",
             "type": "object",

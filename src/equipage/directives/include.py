@@ -106,15 +106,14 @@ class Include(Directive):
     names: dict[str, list[str]] = msgspec.field(default_factory=dict)
 
     @classmethod
-    def schema(cls) -> dict[str, Any]:
+    def schema(cls, override: str = OVERRIDE, start: str = "the library's root") -> dict[str, Any]:
         return {
             "title": "an include",
-            "description": "Replaced by the content of another file of the library, with `override`"
-            " laid over it.",
+            "description": f"Replaced by another file, with `{override}` laid over its content.",
             "type": "object",
             "properties": {
-                cls.key: {"type": "string", "description": "The file, from the library's root."},
-                OVERRIDE: {"description": "What to change in the included content."},
+                cls.key: {"type": "string", "description": f"The file, from {start}."},
+                override: {"description": "What to change in the included content."},
             },
             "required": [cls.key],
         }

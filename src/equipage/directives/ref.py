@@ -92,7 +92,7 @@ class Ref(Directive):
         part = linker.part(place, linker.draft(place))
         resolve(part, linker.visit)
         for each in part.documents:
-            linker.facts += session.parse(each.source, each.format)[1]
+            linker.facts += session.parse(each.source, each.syntax)[1]
         facts = [*linker.facts, *_facts_of(part)]
         return make_root(part, linker.default), facts, tuple(part.documents)
 
@@ -116,7 +116,7 @@ class Ref(Directive):
         # load's, too.
         for document in part.documents:
             session.files.note(document.source)
-            self.linker.facts += session.parse(document.source, document.format)[1]
+            self.linker.facts += session.parse(document.source, document.syntax)[1]
         expansion.facts += _facts_of(part)
         if part.clean and not self.linker.facts:
             _remember(part, session)

@@ -32,6 +32,7 @@ from equipage.clients.context import (
     start_folder_of,
 )
 from equipage.clients.instructions import transitive_imports
+from equipage.clients.reading import reading_of
 from equipage.clients.tables.conventions import CONVENTIONS
 from equipage.core.path import get
 from equipage.core.text import lazy_regex, split_lines
@@ -44,11 +45,10 @@ from equipage.workspace.load import FileLoad
 def budget_of(found: Iterable[FileLoad]) -> tuple[Measure, ...]:
     """What the files cost each client, by client and folder.
 
-    A file with errors is not counted: whether a client reads it is uncertain. Nor is one that
-    changed so that it could not be read any more.
+    A file counts if its client is known to read it, errors or not, and if it could still be read.
     """
-    loads = [each.outcome for each in found if each.outcome is not None and each.outcome.ok]
-    outcomes = [each for each in loads if each.documents]
+    loads = [each.outcome for each in found if each.outcome is not None]
+    outcomes = [each for each in loads if each.documents and reading_of(each).counts]
     measures = [
         *_listing_measures(outcomes),
         *_instruction_measures(outcomes),

@@ -11,12 +11,11 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Literal
 
 import msgspec
 
-from equipage.clients.file_grants import guess_grants, place_grants, reach_of_value, subjects_of
+from equipage.clients.file_grants import default_grants, guess_grants, reach_of_value, subjects_of
 from equipage.clients.grants import (
     EFFECTS,
     EVERYTHING,
@@ -40,7 +39,6 @@ from equipage.clients.tables.activities import (
     UNASKED_BY_MODE,
     State,
 )
-from equipage.core.path import ROOT
 from equipage.loading.format import Format, Sensitive
 
 if TYPE_CHECKING:
@@ -99,20 +97,10 @@ def _reach_when_absent(reach: Reach, kind: Format | None) -> Reach | None:
     """The reach that holds without a subject; None if there is none."""
     if reach.sort in _ACTING_SORTS:
         return None
-    grants = _default_grants(reach.kind) if kind is None or subjects_of(kind.name) else ()
+    grants = default_grants(reach.kind) if kind is None or subjects_of(kind.name) else ()
     if kind is not None and subjects_of(kind.name) is None:
         grants = tuple(guess_grants(kind.presentation.sensitive, {}, reach.file))
     return msgspec.structs.replace(reach, grants=grants, inherited=())
-
-
-@lru_cache(256)
-def _default_grants(kind: str) -> tuple[Grant, ...]:
-    """What holds for the whole of a kind without any file of it."""
-    for subject in subjects_of(kind) or ():
-        if not subject.at:
-            grants = (each for row in subject.rows for each in row.grants({}))
-            return place_grants(grants, ROOT, "")
-    return ()
 
 
 #: How much of each sort one matrix shows.
@@ -129,7 +117,7 @@ class Answer(msgspec.Struct, frozen=True):
     @property
     def is_default(self) -> bool:
         """Whether no file says so."""
-        return all(each.default for each in self.reasons)
+        return bool(self.reasons) and all(each.default for each in self.reasons)
 
 
 class Column(msgspec.Struct, frozen=True):
@@ -257,7 +245,8 @@ def may_do(reach: Reach, activity: str) -> Answer | None:
         decided = [
             each for each in (_answer_by_mode(reach, *mode) for mode in modes) if each is not None
         ]
-        return min(decided, key=lambda each: _STATES_WIDEST_FIRST.index(each.state), default=None)
+        silent = Answer("unknown") if reach.sort == MAIN_AGENT else None
+        return min(decided, key=lambda each: _STATES_WIDEST_FIRST.index(each.state), default=silent)
     tools = TOOLS_BY_ACTIVITY.get(reach.program, {}).get(activity, ())
     answers = [each for each in (may_use(reach, tool) for tool in tools) if each is not None]
     if not answers:
@@ -322,12 +311,12 @@ def _strictest_match(program: str, grants: Sequence[Grant], tool: str) -> Answer
         return None
     effect = min((each.effect for each in chosen), key=EFFECTS.index)
     reasons = tuple(each for each in chosen if each.effect == effect)
-    # `Bash(git:*)` gives a part of `Bash`, and denying it takes a part away.
+    # `Bash(git:*)` gives a part of `Bash`, and denying it or asking about it takes a part away.
     parts = [
         each
         for each in grants
         if tool_of(program, each.name) == tool and not covers(each.name, tool)
-        if (each.effect == "denies") != (effect == "denies")
+        if each.effect != effect
     ]
     return Answer("partly", (*parts, *reasons)) if parts else Answer(effect, reasons)
 

@@ -135,13 +135,14 @@ class Interest(msgspec.Struct, frozen=True):
     #: whether it lies in a hidden folder of no agent tool: only names that are known count there
     known_only: bool = False
 
-    def below(self, path: str) -> Interest | None:
+    def step_into(self, path: str) -> Interest | None:
         """What it looks for in a folder of the folder, by absolute path; None: it does not enter.
 
         An agent in `.claude/agents/venv` counts; only `.git` is never read.
         """
         name = path[path.rfind("/") + 1 :]
-        if name in self.agents:
+        # Where letter case does not count, `.CLAUDE` is such a folder, too.
+        if not {name, name.lower()}.isdisjoint(self.agents):
             return Interest(self.agents, self.wanted, holds_agents=True)
         is_usual = name not in SKIPPED_FOLDERS
         is_read = self.holds_agents and name != ".git"
@@ -165,7 +166,7 @@ def is_worth_a_look(path: str, start: str, agents: Collection[str], wanted: Want
     interest = _interest_at(start, agents, wanted)
     *folders, name = path[len(start) :].split("/")
     for each in folders:
-        below = interest.below(start + each)
+        below = interest.step_into(start + each)
         if below is None:
             return False
         interest, start = below, f"{start}{each}/"
@@ -330,7 +331,7 @@ class _Walk:
         """Add a folder to those to be walked, or keep it for later if it is a link."""
         name, path = entry.name, here.absolute + entry.name
         is_wanted = has_extension and self.wanted.is_known(path)
-        interest = here.interest.below(path)
+        interest = here.interest.step_into(path)
         # For git a link is not a folder, whatever it leads to.
         is_plain = not entry.is_symlink()
         if not (is_wanted or interest) or rules.leaves_out(path, name, is_folder=is_plain):

@@ -23,7 +23,7 @@ from typing import Any, Literal
 from msgspec import inspect as types
 
 from equipage.core.diagnostics import UsageError
-from equipage.loading.format import Format
+from equipage.loading.format import Format, Renamed
 from equipage.loading.model import Shape, chooses_its_keys, is_pydantic
 from equipage.loading.model_classes import pydantic_schema, schemas_at, split_pattern
 from equipage.loading.type_words import closed_struct, type_info, words_of
@@ -50,7 +50,7 @@ def schema_for(kind: Format) -> Schema:
     """The JSON Schema (2020-12) of the files of a kind."""
     schema: Schema = {"title": kind.title, **_schema_of_model(kind)}
     for pattern, new in kind.renamed.items():
-        _accept_old_key(schema, pattern, new if isinstance(new, str) else new.to)
+        _accept_old_key(schema, pattern, new.to if isinstance(new, Renamed) else new)
     if kind.layers:
         schema = _drop_required(schema)  # what one layer lacks, another has
     for stage in kind.stages:
@@ -70,18 +70,20 @@ def _schema_of_model(kind: Format) -> Schema:
         return dict(kind.model)
     if is_pydantic(kind.model):
         return pydantic_schema(kind.model)
-    writer = _SchemaWriter(kind.shape, kind.model, variables=kind.reading.variables)
+    writer = _SchemaWriter(kind.shape, kind.model, variables=bool(kind.reading.variables))
     strict = "error" == kind.shape.mismatch == kind.shape.worst
     root = writer.schema(type_info(kind.model), strict=strict)
     return {**root, "$defs": writer.definitions}
 
 
-def _accept_old_key(schema: Schema, pattern: str, new: str) -> None:
-    """Let a schema take a key by the name that it had."""
+def _accept_old_key(schema: Schema, pattern: str, new: str | None) -> None:
+    """Let a schema take a key by the name that it had; it may have no name any more."""
     *above, old = split_pattern(pattern)
     for holder in schemas_at(schema, above):
         properties = holder.get("properties", {})
-        if new in properties:
+        if new is None:
+            properties[old] = {"deprecated": True}
+        elif new in properties:
             properties[old] = {**properties[new], "deprecated": True}
             required = [each for each in holder.get("required", ()) if each != new]
             holder |= {"required": required} if "required" in holder else {}

@@ -99,8 +99,10 @@ class Placer:
         *,
         file: str | None = None,
         sources: Iterable[Source] = (),
+        layered: bool = False,
     ) -> None:
-        self.tree = tree
+        """`layered` says that what one file says may be elsewhere in the whole: layers merge."""
+        self.tree, self.layered = tree, layered
         self.file = file  #: named when a finding has no place at all
         self.documents = tuple(documents)
         self.sources = tuple(sources)  #: everything the load read
@@ -248,10 +250,10 @@ class Placer:
 
         A file that came to several places counts where it came first.
         """
-        if self.tree is None or source is self.tree.document.source:
+        if self.tree is None or (source is self.tree.document.source and not self.layered):
             return path
         if self._came_to is None:
-            self._came_to = self.tree.origins.places_by_source()
+            self._came_to = self.tree.origins.places_by_source(every=self.layered)
         places = self._came_to.get(source, {})
         known = next((n for n in range(len(path), -1, -1) if path[:n] in places), None)
         if known is None:
@@ -267,6 +269,11 @@ class Placer:
         redactor.blind = span is not None and span.source.outside
         severity = each.severity or code.severity
         words = code.words.adapt_to_severity(severity)
+        fix = self._fix(each.remedy) if each.remedy else None
+        advice = help_of(words, each.values, redactor)
+        if fix is None and each.remedy and any(map(self._holds_variable, each.remedy.changes)):
+            why = "there is no fix, because a variable is part of the value"
+            advice = f"{advice}; {why}" if advice else why
         found = Diagnostic(
             code=code.name,
             severity=severity,
@@ -274,8 +281,8 @@ class Placer:
             path=path_of(authored, redactor),
             pointer=pointer(redactor.redact_path(authored)),
             span=span,
-            help=help_of(words, each.values, redactor),
-            fix=self._fix(each.remedy) if each.remedy else None,
+            help=advice,
+            fix=fix,
             related=(
                 *map(self._label, each.also),
                 *(self._provenance_labels(story) if story else ()),
@@ -344,6 +351,14 @@ class Placer:
             change = msgspec.structs.replace(change, text=found.value.text())
         return None if found is None else edit_at(document, path, found, change)
 
+    def _holds_variable(self, change: Change) -> bool:
+        """Whether a variable is part of the value that a change would replace."""
+        story = self._provenance_of(change) if change.part == "value" else None
+        if story is None:
+            return False
+        found = self.located.get((id(story.origin.document), story.origin.path))
+        return found is not None and _touches_variable(story.origin.document, found.value)
+
 
 def _spans_lines(span: Span) -> bool:
     text = span.text()
@@ -360,10 +375,7 @@ def merge_duplicates(diagnostics: Iterable[Diagnostic]) -> list[Diagnostic]:
     seen: dict[tuple[object, ...], Diagnostic] = {}
     counts: Counter[tuple[object, ...]] = Counter()
     for each in diagnostics:
-        span = each.span
-        place = (id(span.source), span.start, span.end) if span else (each.name,)
-        # The message counts: one place may have two things wrong in one way.
-        key = (each.code, each.severity, place, each.message)
+        key = each.identity()
         seen.setdefault(key, each)
         counts[key] += each.count
     found = [
@@ -405,7 +417,7 @@ def merge_across_loads(diagnostics: Iterable[Diagnostic]) -> list[Diagnostic]:
     seen: dict[tuple[object, ...], Diagnostic] = {}
     for each in diagnostics:
         seen.setdefault(each.identity(), each)
-    return merge_duplicates(seen.values())
+    return sorted(seen.values(), key=Diagnostic.sort_key)
 
 
 def apply_ignores(
@@ -504,7 +516,7 @@ def finding(
 def edit_at(document: Document, path: Path, located: EntrySpans, change: Change) -> Edit | None:
     """The edit that makes `change` to the entry at `path`; None if the text allows no clean one."""
     part = located.key if change.part == "key" else located.value
-    if part is None or (document.format == "text" and not isinstance(change.text, str)):
+    if part is None or (document.syntax == "text" and not isinstance(change.text, str)):
         return None
     if change.text is None:
         found = _entry_span(document, located)
@@ -528,7 +540,7 @@ def _build_edit(document: Document, span: Span, text: str, effect: Effect) -> Ed
     # To prove the edit, the document is read again as it was read here.
     known = replace(
         effect,
-        format=document.format,
+        syntax=document.syntax,
         window=document.window,
         merge=document.merge,
         substituted=document.substituted_text is not None,
@@ -550,7 +562,7 @@ def _touches_variable(document: Document, span: Span) -> bool:
 def _encode_change(document: Document, span: Span, change: Change) -> str:
     assert change.text is not None
     written = span.text()
-    text = encode(document.format, change.text, written, is_key=change.part == "key")
+    text = encode(document.syntax, change.text, written, is_key=change.part == "key")
     if document.substituted_text is not None:
         text = _REFERENCE.sub("$$", text)
     if not written and span.start and span.source.text[span.start - 1] not in _BLANK:
@@ -569,7 +581,7 @@ def _entry_span(document: Document, located: EntrySpans) -> Span | None:
     # The next character tells a flow collection from a block, whatever the format of the file.
     blanks = _BLANKS_AND_COMMENTS.match(text, end, document.window[1])
     after = end if blanks is None else blanks.end()
-    if document.format == "json" or text[after : after + 1] in tuple(",]}"):
+    if document.syntax == "json" or text[after : after + 1] in tuple(",]}"):
         found: Range | None = _flow_entry_range(text, start, end, after)
     else:
         found = _block_entry_range(text, start, end, document, is_item=located.key is None)
@@ -599,7 +611,7 @@ def _block_entry_range(
         return None
     line_start = max(_line_start(text, start), document.window[0])
     prefix = text[line_start:start]
-    if document.format == "toml":
+    if document.syntax == "toml":
         return (line_start, rest.end()) if _TOML_PREFIX.fullmatch(prefix) else None
     # The entry has its lines to itself, so they go as a whole.
     if not prefix.strip(" ") or (is_item and _DASH.fullmatch(prefix)):
@@ -631,20 +643,20 @@ _BARE_KEY = lazy_regex(r"[A-Za-z0-9_-]+")
 _UNPRINTABLE = lazy_regex("[\x00-\x1f\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff]")
 
 
-def encode(format: str, value: Scalar, written: str, *, is_key: bool) -> str:  # noqa: A002
-    """`value` in the syntax of `format`, in the style of what was `written` in its place."""
+def encode(syntax: str, value: Scalar, written: str, *, is_key: bool) -> str:
+    """`value` in a syntax, in the style of what was `written` in its place."""
     if not isinstance(value, str):
         return json.dumps(value)
-    if format == "text":
+    if syntax == "text":
         return value
     is_printable = not _UNPRINTABLE.search(value)
-    if format == "yaml":
+    if syntax == "yaml":
         # Single quotes know no escapes, so they cannot hold everything.
         if written.startswith("'") and is_printable:
             return "'" + value.replace("'", "''") + "'"
         if not written.startswith('"') and _stays_plain(value):
             return value
-    if format == "toml":
+    if syntax == "toml":
         if is_key and written[:1] not in ("'", '"') and _BARE_KEY.fullmatch(value):
             return value
         if written.startswith("'") and "'" not in value and is_printable:

@@ -160,15 +160,15 @@ MergeWord = Literal["append", "replace", "remove"] | By
 
 
 class Renamed(msgspec.Struct, frozen=True):
-    """The name that a key has now.
+    """The name that a key has now, if it still has one.
 
     >>> renamed = {"secs": equipage.Renamed("timeout", since="2.0")}
     >>> print(*equipage.Format({}, "tool", renamed=renamed).loads("secs: 5").warnings)
     <string>:1:1: warning[renamed-key] `secs` is called `timeout` now, since 2.0 (at secs)
     """
 
-    to: str
-    """The new name, in the same mapping."""
+    to: str | None
+    """The new name, in the same mapping; None: the key has no meaning any more, and is left out."""
     since: str | None = None
     """The version of the format that has it."""
     help: str | None = None
@@ -209,7 +209,7 @@ class Reading(msgspec.Struct, frozen=True):
     limits: Callable[[Mapping[str, str]], tuple[Limits, list[Fact]]] | None = None
     """The limits by the environment, and what is wrong with its variables; None: `Limits()`."""
     variables: bool | str = True
-    """Replace `${NAME}` before parsing. A text, such as `:`, is what stands between a name and its
+    """Replace `${NAME}` before parsing. A text, such as `:`, is the mark between a name and its
     default in place of `:-`."""
     merge_keys: bool = False
     """Apply `<<`."""
@@ -275,6 +275,8 @@ class Layering(msgspec.Struct, frozen=True):
     """The merges that the files of a check make, each once, by them and their project alone."""
     elsewhere: Callable[[Mapping[str, str], System], Iterable[LayerFolder]] | None = None
     """Folders outside the project that take part, by the environment."""
+    unseen: Mapping[str, str] = {}
+    """Option → the layer that only takes part where that option names it."""
 
     def layer_of(self, path: str, env: Mapping[str, str]) -> str | None:
         return None if self.layer is None else self.layer(path, env)
@@ -390,15 +392,16 @@ class Format(msgspec.Struct, Generic[C], frozen=True, repr_omit_defaults=True):
     """As in “is not a valid …”."""
     paths: tuple[str, ...] = ()
     """Globs over the end of a path, such as `*.app.yaml`: which files below a folder are of the
-    format. By default all with an extension that it reads, if no other of them reads them."""
+    format. By default all with an extension that it reads, but a `*.schema.json`, if no other of
+    them reads them."""
     layers: tuple[str | Layer, ...] = ()
     """The files that are merged, lowest first: names beside the file, `FILE` for the file itself,
     `user_layer(…)` and `project_layer(…)`. One that is missing is left out."""
     merge: Mapping[str, MergeWord] = {}
     """Pattern of paths → how layers are merged there. Elsewhere mappings are merged key by key, and
     anything else replaces what is below."""
-    renamed: Mapping[str, str | Renamed] = {}
-    """Pattern of the path of an old key → the name it has now."""
+    renamed: Mapping[str, str | Renamed | None] = {}
+    """Pattern of the path of an old key → the name it has now; None if it means nothing now."""
     rules: tuple[Rule[C], ...] = ()
     """What types cannot say: functions of the configuration that yield problems."""
     reading: Reading = Reading()

@@ -109,9 +109,9 @@ def read_header(source: Source, session: Session, style: HeaderStyle) -> Parsed:
     early = list(_check_early_end(source, style, header))
     if any(each.severity is None for each in early):
         return None, early  # any other problem follows from this one
-    document, facts = parse(source, header.format, window=(header.start, header.end))
+    document, facts = parse(source, header.syntax, window=(header.start, header.end))
     if facts:
-        facts = session.apply_severities(facts, header.format)
+        facts = session.apply_severities(facts, header.syntax)
     if facts and "{{" in source.text[header.start : header.end]:
         # `name: {{NAME}}` in a template: the value is a mapping, which is what its field reports.
         facts = [each for each in facts if each.code != codes.NON_STRING_KEY]
@@ -123,7 +123,7 @@ def read_header(source: Source, session: Session, style: HeaderStyle) -> Parsed:
             else each
             for each in facts
         ]
-    if document is None and header.format == "yaml":
+    if document is None and header.syntax == "yaml":
         document, facts = _recover_header(source, session, style, header, facts)
     if document is None:
         return None, facts
@@ -218,7 +218,7 @@ def has_header(document: Document) -> bool:
 def _check_early_end(source: Source, style: HeaderStyle, header: Header) -> Iterator[Fact]:
     """Report dashes that close the header although they look like a part of it."""
     text = source.text
-    start = text.index("---", header.end) if header.format == "yaml" else header.end
+    start = text.index("---", header.end) if header.syntax == "yaml" else header.end
     is_inside = header.end > header.start and text[header.end - 1] not in "\r\n"
     if not is_inside and not text[header.end].isspace():
         return
@@ -259,7 +259,7 @@ def keep_as_written(
     """
     document = tree.document
     unquoted = [path for path in paths if isinstance(get(tree.value, path), (int, float))]
-    if document.format != "yaml" or not unquoted:
+    if document.syntax != "yaml" or not unquoted:
         return tree, []
     origins = {path: tree.provenance(path).origin for path in unquoted}
     places = document.locate(origin.path for origin in origins.values())
@@ -299,7 +299,7 @@ def keep_placeholders(tree: Tree, paths: Iterable[Path]) -> Tree:
     """`[TODO: a name]` and `{{NAME}}` in a template are text to be replaced."""
     document = tree.document
     found = [path for path in paths if isinstance(get(tree.value, path), list | dict)]
-    if document.format != "yaml" or not found:
+    if document.syntax != "yaml" or not found:
         return tree
     for path, place in document.locate(found).items():
         if (written := place.value.text()).startswith(("[", "{")):
@@ -393,7 +393,7 @@ def _changes(source: Source, header: Header, found: Recovered) -> tuple[Change, 
     """The corrections of a header as changes of its file."""
     value = json.dumps(yaml.load(found.text).value)
     window = (header.start, header.end)
-    effect = Effect("correct", value=value, format="yaml", window=window)
+    effect = Effect("correct", value=value, syntax="yaml", window=window)
     return tuple(
         Change(ROOT, each.text, span=_span_in_header(source, header, each.range), effect=effect)
         for each in found.corrections

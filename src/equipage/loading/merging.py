@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache
 from typing import Any
 
@@ -16,7 +16,7 @@ import msgspec
 
 from equipage.core import codes
 from equipage.core.diagnostics import Change, Fact, Remedy, Shown
-from equipage.core.path import HOLE, Path, get, matches_path, path_pattern, walk
+from equipage.core.path import HOLE, Path, get, mapping_or_empty, matches_path, path_pattern, walk
 from equipage.core.source import Source, Span
 from equipage.files import config_home
 from equipage.files.sandbox import FileProblem, PathPolicy
@@ -24,6 +24,7 @@ from equipage.loading.format import By, Format, Layer, Renamed
 from equipage.loading.session import Session, syntax_of
 from equipage.loading.tree import (
     Choice,
+    EntryKey,
     Strategy,
     Tree,
     Via,
@@ -31,6 +32,7 @@ from equipage.loading.tree import (
     merge,
     move,
     punch_holes,
+    remove,
 )
 from equipage.syntax.document import Document
 
@@ -46,7 +48,7 @@ def merge_layers(tree: Tree, session: Session, root: Source, compose: Compose) -
     strategy = _strategy(session.kind)
     changed: list[tuple[Path, Any]] = []
 
-    def choose(path: Path, base: Any, over: Any) -> Strategy | By:
+    def choose(path: Path, base: Any, over: Any) -> Strategy | EntryKey:
         differs = _sort_of(base) != _sort_of(over)
         if differs and base is not None and over is not None and base is not HOLE:
             changed.append((path, base))
@@ -64,7 +66,10 @@ def merge_layers(tree: Tree, session: Session, root: Source, compose: Compose) -
                 part = Tree(HOLE, part.origins)
             if merged is not None:
                 below, merged = merged, merge(merged, part, choose)
-                session.add(_contradictions(below, changed, session.kind))
+                facts = [*_contradictions(below, changed, session.kind)]
+                session.add(facts)
+                # What was laid over another type may be a part of what was meant below.
+                merged = punch_holes(merged, _parts_at(facts, merged, strategy))
                 changed.clear()
             else:
                 merged = part
@@ -82,17 +87,17 @@ def _contradictions(
 ) -> Iterator[Fact]:
     """Values of a type that the model does not have there, which a value of another type replaces.
 
-    Merged they are gone, and nobody would say a word about them.
+    Once merged, they are gone without a word.
     """
     if not changed:
         return
     # Slow to import, and few layers disagree.
-    from equipage.loading.model_classes import schema_of, schemas_at
+    from equipage.loading.model_classes import schema_of, types_at
     from equipage.schemas.checking import TYPE_WORDS
 
     schema = schema_of(kind)
     for path, value in changed:
-        types = _types_of(schemas_at(schema, path))
+        types = types_at(schema, path)
         sort = _sort_of(value)
         fits = sort in types if sort else types - {"array", "object", "null"}
         if types and not fits:
@@ -101,15 +106,13 @@ def _contradictions(
             yield codes.WRONG_TYPE.at(path, origin=origin, expected=expected, found=found)
 
 
-def _types_of(schemas: Iterable[Mapping[str, Any]]) -> set[str]:
-    """The types that schemas allow; none if they allow any."""
-    types: set[str] = set()
-    for each in schemas:
-        given = each.get("type", "string" if each.keys() & {"enum", "const"} else None)
-        if given is None:
-            return set()
-        types |= {given} if isinstance(given, str) else set(given)
-    return types
+def _parts_at(facts: Sequence[Fact], merged: Tree, strategy: Choice) -> Iterator[Path]:
+    """The paths of facts at which a value was meant to be merged with what is below."""
+    for each in facts:
+        value = get(merged.value, each.path)
+        how = strategy(each.path, None, value)
+        if isinstance(value, dict) if how == "merge" else isinstance(how, By):
+            yield each.path
 
 
 def _move_to_place_of(merged: Tree, own: Tree) -> Tree:
@@ -127,26 +130,56 @@ def layers_of(kind: Format) -> tuple[Layer, ...]:
     return layers if own else (*layers, Layer("", "file"))
 
 
+def is_layer(session: Session) -> bool:
+    """Whether the file of a load is where the format has a layer, whatever its variables are."""
+    path = session.path.replace(os.sep, "/")
+    for layer in layers_of(session.kind):
+        folder = None if layer.at == "beside" else _folder_of(layer, session)
+        if layer.at == "file" or (folder is None and layer.at != "beside"):
+            continue
+        start = ".*/" if folder is None else re.escape(folder.replace(os.sep, "/") + "/")
+        texts = map(re.escape, _VARIABLE.split(layer.name)[::2])
+        if re.fullmatch(start + "[^/]+".join(texts), path):
+            return True
+    return False
+
+
+def is_of_layer(fact: Fact, value: Any, kind: Format) -> bool:
+    """Whether what a model says of a layer holds for the layer alone.
+
+    What is missing in it, or wrong with a mapping or list as a whole, others may make good.
+    """
+    here = get(value, fact.path)
+    if here is None and _strategy(kind)(fact.path, None, None) == "remove":
+        return False
+    if fact.code in (codes.UNKNOWN_FIELD, codes.WRONG_TYPE):
+        return True
+    return fact.code != codes.MISSING_FIELD and not isinstance(here, dict | list)
+
+
 def _read_layer(layer: Layer, session: Session, root: Source) -> Tree | None:
-    """The value of a layer as it is written; None if there is none, or it has a finding."""
+    """The value of a layer as it is written, a hole if it cannot be had; None if there is none."""
     name = _file_name(layer, session.env)
     folder = None if name is None else _folder_of(layer, session)
     if name is None or folder is None or session.embedded:
         return None
     session.files.exists(os.path.join(folder, name))  # so that a watch sees it come
-    start = Span(root, 0, 0)
+    start, unknown = Span(root, 0, 0), Tree.from_document(Document(root, "text", HOLE))
     try:
         source = session.refer(name, _POLICY, bases=(folder,), roots=(folder,)).source
     except FileProblem as problem:
-        if problem.code is not codes.FILE_MISSING:
-            values = {**problem.values, "reference": layer.name, "file": layer.name}
-            session.add([Fact(problem.code, values={**values, "base": "the folder"}, span=start)])
-        return None
+        if problem.code is codes.FILE_MISSING:
+            return None
+        values = {**problem.values, "reference": layer.name, "file": layer.name}
+        session.add([Fact(problem.code, values={**values, "base": "the folder"}, span=start)])
+        return unknown
     if source is root:
         return None  # it is the file itself
     document, facts = session.parse(source, syntax_of(session.kind, source.name))
     session.add(facts)
-    if document is None or document.value is None:
+    if document is None:
+        return unknown
+    if document.value is None:
         return None  # an empty layer says nothing
     return tree_of(document, (Via(f"layer {layer.name}"),))
 
@@ -202,19 +235,26 @@ def rename_keys(tree: Tree, kind: Format) -> tuple[Tree, list[Fact]]:
     """The tree with the names that keys have now, and a warning for each old one."""
     facts: list[Fact] = []
     for path, _ in [*walk(tree.value)]:
-        wanted = next(
-            (new for old, new in kind.renamed.items() if matches_path(_expression(old), path)), None
-        )
-        if wanted is None or not path:
+        old = next((each for each in kind.renamed if matches_path(_expression(each), path)), None)
+        # What is in a mapping that was renamed or removed is not there any more.
+        if old is None or not path or path[-1] not in mapping_or_empty(get(tree.value, path[:-1])):
             continue
+        wanted = kind.renamed[old]
         new = wanted if isinstance(wanted, Renamed) else Renamed(wanted)
-        origin, place = tree.provenance(path).origin, (*path[:-1], new.to)
+        origin = tree.provenance(path).origin
+        since = "" if new.since is None else f", since {new.since}"
+        if new.to is None:
+            remedy = Remedy(f"remove `{path[-1]}`", (Change(path, None, "key", origin=origin),))
+            says: dict[str, Any] = {"key": Shown(path[-1]), "since": since, "advice": new.help}
+            facts.append(codes.REMOVED_KEY.at(part="key", origin=origin, remedy=remedy, **says))
+            tree = remove(tree, path)
+            continue
+        place = (*path[:-1], new.to)
         values: dict[str, Any] = {"key": Shown(path[-1]), "name": new.to}
         if get(tree.value, place, HOLE) is not HOLE:
             facts.append(codes.RENAMED_TWICE.at(part="key", origin=origin, **values))
             continue
         remedy = Remedy(f"rename to `{new.to}`", (Change(path, new.to, "key", origin=origin),))
-        since = "" if new.since is None else f", since {new.since}"
         facts.append(
             codes.RENAMED_KEY.at(
                 part="key", origin=origin, remedy=remedy, since=since, advice=new.help, **values

@@ -211,38 +211,28 @@ def unknown_keys(value: Any, kind: types.Type, path: Path = ROOT) -> Iterator[Pa
     """The keys that a type does not know in a value, which need not fit it otherwise."""
     if isinstance(kind, types.Metadata):
         kind = kind.type
-    if isinstance(value, dict):
-        for each in _branches_of(kind):
-            if isinstance(each, types.DictType):
-                for key, inner in value.items():
-                    yield from unknown_keys(inner, each.value_type, (*path, key))
-                return
-            is_other = isinstance(each, types.StructType) and (
-                each.tag_field is not None and value.get(each.tag_field) != each.tag
-            )
-            if isinstance(each, OPEN_TYPES | types.StructType) and not is_other:
-                yield from _keys_beside(value, each, path)
-                return
-    elif isinstance(value, list):
-        for each in _branches_of(kind):
-            if isinstance(each, ARRAYS):
-                for number, inner in enumerate(value):
-                    yield from unknown_keys(inner, each.item_type, (*path, number))
-                return
+    for each in _branches_of(kind):
+        known: dict[Any, types.Type]
+        if isinstance(value, list) and isinstance(each, ARRAYS):
+            known = dict.fromkeys(range(len(value)), each.item_type)
+        elif isinstance(value, dict) and isinstance(each, types.DictType):
+            known = dict.fromkeys(value, each.value_type)
+        elif isinstance(value, dict) and isinstance(each, OPEN_TYPES | types.StructType):
+            tag = getattr(each, "tag_field", None)
+            if tag is not None and value.get(tag) != each.tag:  # type: ignore[union-attr]
+                continue
+            known = {field.encode_name: field.type for field in each.fields}
+            yield from ((*path, key) for key in value if key not in known and key != tag)
+        else:
+            continue
+        for step, inner in value.items() if isinstance(value, dict) else enumerate(value):
+            if isinstance(inner, dict | list) and step in known:
+                yield from unknown_keys(inner, known[step], (*path, step))
+        return
 
 
 def _branches_of(kind: types.Type) -> tuple[types.Type, ...]:
     return kind.types if isinstance(kind, types.UnionType) else (kind,)
-
-
-def _keys_beside(value: dict[str, Any], kind: Any, path: Path) -> Iterator[Path]:
-    """The keys of a mapping beside the fields of a class, and those inside the fields."""
-    known = {field.encode_name: field.type for field in kind.fields}
-    for name, inner in value.items():
-        if name not in known and name != getattr(kind, "tag_field", None):
-            yield (*path, name)
-        elif name in known and isinstance(inner, dict | list):
-            yield from unknown_keys(inner, known[name], (*path, name))
 
 
 def _has_no_holes(value: Any) -> bool:

@@ -89,10 +89,18 @@ def require_format(kind: Format) -> Format:
         is_empty = not name and layer != FILE
         if is_empty or os.path.isabs(name) or ".." in name.split("/"):
             raise UsageError(f"layer `{name}` of format {kind.name}: name a file below the folder")
-    for pattern in kind.merge:
-        _require_path(pattern, split_pattern(pattern), kind)
+    for pattern, word in kind.merge.items():
+        steps = split_pattern(pattern)
+        _require_path(pattern, steps, kind)
+        if isinstance(word, By):
+            _require_path(f"{pattern}[*].{word.key}", [*steps, "*", word.key], kind)
+        types = types_at(schema_of(kind), steps)
+        if types and "array" not in types and (word == "append" or isinstance(word, By)):
+            raise UsageError(f"`merge` of format {kind.name}: `{pattern}` is not a list")
     for pattern, new in kind.renamed.items():
-        to = new if isinstance(new, str) else new.to
+        to = new.to if isinstance(new, Renamed) else new
+        if to is None:
+            continue
         *above, old = split_pattern(pattern)
         if to == old:
             raise UsageError(f"format {kind.name} renames `{pattern}` to itself")
@@ -121,7 +129,12 @@ def _require_parts(kind: Format) -> None:
     levels = "`error`, `warning`, `note` or None"
     mappings: Iterable[tuple[str, Any, Callable[[Any], bool], str]] = (
         ("merge", kind.merge, _is_merge_word, words),
-        ("renamed", kind.renamed, lambda each: isinstance(each, str | Renamed), "a new name"),
+        (
+            "renamed",
+            kind.renamed,
+            lambda each: isinstance(each, str | Renamed | None),
+            "a new name",
+        ),
         ("strictness", kind.strictness, _is_severity, levels),
     )
     for name, given, fits, wanted in lists:
@@ -189,7 +202,7 @@ def _require_path(pattern: str, steps: list[str], kind: Format) -> None:
     if known is None or last in (*known, "*", "**"):
         return
     guess = nearest(last, known)
-    hint = f"; did you mean `{'.'.join((*above, guess))}`?" if guess else ""
+    hint = f"; did you mean `{pattern.removesuffix(last)}{guess}`?" if guess else ""
     raise UsageError(f"format {kind.name} has no value at `{pattern}`{hint}")
 
 
@@ -199,7 +212,10 @@ def schema_of(kind: Format) -> Mapping[str, Any]:
         return kind.model
     if is_pydantic(kind.model):
         return pydantic_schema(kind.model)
-    schema, definitions = msgspec.json.schema_components([prepare(kind.model)])
+    # Of classes that msgspec does not know, only paths can be in a model.
+    schema, definitions = msgspec.json.schema_components(
+        [prepare(kind.model)], schema_hook=lambda _path: {"type": "string"}
+    )
     return {**schema[0], "$defs": definitions, "components": definitions}
 
 
@@ -325,7 +341,7 @@ def _unread_part(model: Any, seen: set[Any]) -> tuple[tuple[str, ...], str] | No
 
 
 def _unread_by_pydantic(model: Any) -> tuple[tuple[str, ...], str] | None:
-    """The first field of a model with a constraint that pydantic passes over, and which."""
+    """The first field of a model with a constraint that pydantic does not read, and which."""
     for name, field in getattr(model, "__pydantic_fields__", {}).items():
         for part in _parts_of(Annotated[field.annotation, *field.metadata, None]):
             if isinstance(part, msgspec.Meta):
@@ -396,6 +412,17 @@ def schemas_at(schema: Mapping[str, Any], path: Iterable[str | int]) -> list[Any
     for step in path:
         found = [inner for each in found for inner in _step(schema, each, str(step))]
     return list(_branches(schema, found))
+
+
+def types_at(schema: Mapping[str, Any], path: Iterable[str | int]) -> set[str]:
+    """The types that a schema allows at a path; none if it allows any."""
+    types: set[str] = set()
+    for each in schemas_at(schema, path):
+        given = each.get("type", "string" if each.keys() & {"enum", "const"} else None)
+        if given is None:
+            return set()
+        types |= {given} if isinstance(given, str) else set(given)
+    return types
 
 
 def split_pattern(pattern: str) -> list[str]:

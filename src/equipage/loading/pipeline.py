@@ -24,7 +24,13 @@ from equipage.core.source import Source, Span
 from equipage.files.reading import Files
 from equipage.files.sandbox import FileProblem
 from equipage.loading.format import Format, Offer
-from equipage.loading.merging import merge_layers, place_in_layer, rename_keys
+from equipage.loading.merging import (
+    is_layer,
+    is_of_layer,
+    merge_layers,
+    place_in_layer,
+    rename_keys,
+)
 from equipage.loading.model import build as build_model
 from equipage.loading.model import is_pydantic
 from equipage.loading.project_root import root_of_folder
@@ -160,7 +166,8 @@ def _diagnostics(
     from equipage.loading.findings import Placer, apply_ignores, codes_in_comments, limit_findings
 
     sources = session.files.sources()
-    placer = Placer(tree, documents, file=file, sources=sources)
+    layered = bool(session.kind.layers)
+    placer = Placer(tree, documents, file=file, sources=sources, layered=layered)
     if not ignoring:
         return placer.place(facts), []
     # What a comment silences does not count among the findings that are shown.
@@ -243,11 +250,18 @@ _MAX_INVISIBLE_FINDINGS = 50
 
 
 def load_path(
-    path: str, kind: Format, request: Request, run: Run | None = None, files: Files | None = None
+    path: str,
+    kind: Format,
+    request: Request,
+    run: Run | None = None,
+    files: Files | None = None,
+    *,
+    may_be_layer: bool = False,
 ) -> Outcome:
     """Load a file the caller named. Loads of one `run` read and parse nothing twice.
 
-    `files` is what this load reads through, for callers that want to know what it looked at.
+    `files` is what this load reads through, for callers that want to know what it looked at. With
+    `may_be_layer`, a file that the format names as a layer is judged as one.
     """
     run = run or request.new_run()
     files = files or run.files.for_next_load()
@@ -257,6 +271,7 @@ def load_path(
         kind = kind.reading.variant(absolute.replace(os.sep, "/"), files)
     root = request.project or root_of_folder(run, os.path.dirname(absolute))
     session = Session(kind, request, run, absolute, root=root, files=files)
+    session.is_layer = may_be_layer and is_layer(session)
     limits = session.limits
     try:
         source = files.read(full, max_bytes=limits.max_file_bytes)
@@ -308,6 +323,7 @@ def _load_source(source: Source, session: Session) -> Outcome:
         # `equipage new` writes examples of kinds that have one.
         name = None if kind.presentation.example is None else kind.name
         empty = kind.adjust_severity(codes.DOCUMENT_EMPTY.at(span=start, kind=name, what=what))
+        empty = None if session.is_layer else empty
         session.add([] if empty is None else [empty])
         if empty is not None and _is_error(empty):
             return build_outcome(session, source)
@@ -320,7 +336,7 @@ def _load_source(source: Source, session: Session) -> Outcome:
 def check_tree(tree: Tree, session: Session, source: Source) -> Outcome:
     """Resolve, merge, check and freeze a tree that is already parsed."""
     kind = session.kind
-    if kind.layers:
+    if kind.layers and not session.is_layer:
         tree = merge_layers(tree, session, source, lambda part: resolve(part, session, source))
     else:
         tree = resolve(tree, session, source)
@@ -328,7 +344,12 @@ def check_tree(tree: Tree, session: Session, source: Source) -> Outcome:
     resolved = tree.value
     config, tree = build(tree, session)
     for check in kind.checks:
-        session.add(check(tree.value, session))
+        try:
+            session.add(check(tree.value, session))
+        except (Exception, SystemExit) as error:
+            from equipage.loading.rules import failure_of
+
+            session.add([failure_of("check", check, error)])
     if config is not None and (rules := (*kind.rules, *session.more_rules)):
         from equipage.loading.rules import facts_of_rules  # few formats have any
 
@@ -341,11 +362,17 @@ def resolve(tree: Tree, session: Session, source: Source) -> Tree:
     if session.kind.renamed:
         tree, found = rename_keys(tree, session.kind)
         session.add(found)
-    is_layer = bool(session.kind.layers)
+    layered = bool(session.kind.layers)
     for stage in session.kind.stages:
         before = tree.value
-        tree, found = stage(tree, session)
-        session.add([place_in_layer(each, tree) for each in found] if is_layer else found)
+        try:
+            tree, found = stage(tree, session)
+        except (Exception, SystemExit) as error:
+            from equipage.loading.rules import failure_of
+
+            session.add([failure_of("stage", stage, error)])
+            return Tree(HOLE, tree.origins, tree.moves)
+        session.add([place_in_layer(each, tree) for each in found] if layered else found)
         if tree.value is not before and _grew_too_large(tree, session):
             session.add(
                 [
@@ -371,6 +398,8 @@ def build(tree: Tree, session: Session) -> tuple[Any, Tree]:
     else:
         built = build_model(tree.value, kind.model, kind.shape, reported)
     config, plain, found = built
+    if session.is_layer:
+        config, found = None, [each for each in found if is_of_layer(each, tree.value, kind)]
     session.add(map(kind.mark_risky_remedy, found))
     if any(map(_is_error, session.facts)):
         config = None  # no later check may excuse what is missing

@@ -15,6 +15,7 @@ from equipage.core.source import Source, Span
 from equipage.core.text import nearest, visible
 from equipage.files import wrong_argument
 from equipage.loading.tree import MADE_ABSOLUTE, Origin, Provenance, Tree, locate_all
+from equipage.loading.type_words import title
 from equipage.loading.wording import (
     Spelling,
     VariableMask,
@@ -75,11 +76,25 @@ class Explanation(msgspec.Struct, frozen=True):
     """The directives that it came through, outermost first."""
     variables: tuple[str, ...] = ()
     """The environment variables that are part of it."""
+    unset: tuple[str, ...] = ()
+    """Those of them that are not set: the default in the file counts."""
+    default_of: str | None = None
+    """The class whose default it is, in words; None if a file sets it, or if no class has it."""
 
     @property
     def steps(self) -> tuple[Setting, ...]:
         """Everything that had a say, in order."""
         return (*self.settings, *self.through)
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What went into it beside its places, in words."""
+        return tuple(
+            f"default of ${{{name}…}}: the variable is not set"
+            if name in self.unset
+            else f"from the environment: {name}"
+            for name in self.variables
+        )
 
     def __str__(self) -> str:
         value = json.dumps(self.value, ensure_ascii=False, default=str)
@@ -88,7 +103,8 @@ class Explanation(msgspec.Struct, frozen=True):
             f"  {each.how} at {each.place}" if each.place else f"  {each.how}"
             for each in self.steps
         ]
-        lines += [f"  from the environment: {name}" for name in self.variables]
+        lines += [f"  {each}" for each in self.notes]
+        lines += [f"  default of {self.default_of}"] if self.default_of else []
         return "\n".join(lines)
 
 
@@ -136,8 +152,9 @@ class Loaded(Generic[C]):
     """What was worked out when it was first asked for."""
 
     def __init__(self, outcome: Outcome) -> None:
-        """`outcome` is that of a load without errors."""
-        takes_variables = outcome.kind.reading.variables
+        """`outcome` is that of a load without errors; with some, only stories can be told."""
+        dump = None if outcome.config is None else outcome.kind.presentation.dump
+        takes_variables = bool(outcome.kind.reading.variables)
         self._fill(
             config=outcome.config,
             kind=outcome.kind.name,
@@ -145,7 +162,7 @@ class Loaded(Generic[C]):
             sources=outcome.sources,
             _tree=outcome.tree,
             _documents=outcome.documents,
-            _dump=outcome.kind.presentation.dump or plain_data,
+            _dump=dump or plain_data,
             _takes_variables=takes_variables,
             _replaces_variables=takes_variables and not outcome.session.embedded,
             _derived={},
@@ -362,11 +379,12 @@ class Loaded(Generic[C]):
     ) -> Explanation:
         authored, mask = self._tree.path_as_written(path), self._variable_mask
         if not _is_written(story.origin, value):
-            return Explanation(format_path(mask.mask_path(authored)), value, ())
+            return self._default_at(path, authored, value)
 
         def setting(origin: Origin, how: str, *, wins: bool = False) -> Setting:
             value, at = get(origin.document.value, origin.path), origin.path
-            if not show_env:
+            # In place of a variable without a value is a word that no author wrote.
+            if not show_env or at in origin.document.failed_paths():
                 value, at = mask.mask_value(value, origin.child), mask.mask_path(at)
             span = spans.get((id(origin.document), origin.path))
             return Setting(span, format_path(at), how, value, wins)
@@ -384,6 +402,7 @@ class Loaded(Generic[C]):
             tuple(settings),
             tuple(through),
             mask.variables_at(story.origin),
+            mask.variables_at(story.origin, unset=True),
         )
 
     def _replaced_origins(self, path: Path) -> Iterator[Origin]:
@@ -412,8 +431,16 @@ class Loaded(Generic[C]):
                 authored = self._tree.path_as_written(steps[: number + 1])
                 raise no_value_error(mask(authored), beside)
             value = known[step]
-        authored = mask(self._tree.path_as_written(steps))
-        return Explanation(format_path(authored), plain_data(value), ())
+        return self._default_at(steps, self._tree.path_as_written(steps), plain_data(value))
+
+    def _default_at(self, path: Path, authored: Path, value: Any) -> Explanation:
+        """The explanation of a value that no file sets."""
+        holder: Any = self.config
+        for step in path[:-1]:
+            holder = children_of(holder).get(step)
+        owner = None if isinstance(holder, dict | list | tuple | None) else title(type(holder))
+        shown = format_path(self._variable_mask.mask_path(authored))
+        return Explanation(shown, value, (), default_of=owner)
 
     # Pickling.
 

@@ -18,7 +18,7 @@ from typing import Any
 import msgspec
 
 from equipage.core import codes
-from equipage.core.diagnostics import Change, Code, Fact, Remedy, Words
+from equipage.core.diagnostics import Change, Code, Fact, LoadError, Remedy, UsageError, Words
 from equipage.core.path import Path, PathSyntaxError, parse_path
 from equipage.loading.format import Problem, Rule
 
@@ -44,7 +44,6 @@ class _TooLong(BaseException):
 def facts_of_rules(config: Any, rules: Iterable[Rule[Any]]) -> Iterator[Fact]:
     """What the rules say about a configuration, and what is wrong with the rules."""
     for rule in rules:
-        name = getattr(rule, "__name__", type(rule).__name__)
         problems: list[Problem | str] = []
         failure = None
         try:
@@ -54,7 +53,7 @@ def facts_of_rules(config: Any, rules: Iterable[Rule[Any]]) -> Iterator[Fact]:
         except MemoryError:
             raise
         except (Exception, SystemExit) as error:
-            failure = f"raised {type(error).__name__}{_place_in(rule, error)}"
+            failure = _what_was_raised(rule, error)
         if len(problems) > MAX_PROBLEMS:
             failure = f"found more than {MAX_PROBLEMS:,} problems"
         for each in problems[:MAX_PROBLEMS]:
@@ -63,15 +62,33 @@ def facts_of_rules(config: Any, rules: Iterable[Rule[Any]]) -> Iterator[Fact]:
             if odd is None:
                 yield _fact(each)
         if failure is not None:
-            yield codes.RULE_FAILED.at(rule=name, problem=failure)
+            yield _failure("rule", rule, failure)
 
 
-def _place_in(rule: Rule[Any], error: BaseException) -> str:
-    """Where in its own file a rule raised; empty if that is not known."""
-    file: str = getattr(getattr(rule, "__code__", None), "co_filename", "")
-    frames = traceback.walk_tb(error.__traceback__)
-    lines = [line for frame, line in frames if frame.f_code.co_filename == file]
-    return f" in line {lines[-1]} of {os.path.basename(file)}" if lines else ""
+def failure_of(sort: str, function: Any, error: BaseException) -> Fact:
+    """The finding that a stage or a check of a caller raised. Raises what ours raised: a bug."""
+    frame, _ = [*traceback.walk_tb(error.__traceback__)][-1]
+    modules = (frame.f_globals.get("__name__", ""), getattr(function, "__module__", ""))
+    is_ours = all(each.partition(".")[0] == "equipage" for each in modules)
+    if is_ours or isinstance(error, MemoryError | UsageError | LoadError):
+        raise error
+    return _failure(sort, function, _what_was_raised(function, error))
+
+
+def _failure(sort: str, function: Any, problem: str) -> Fact:
+    name = getattr(function, "__name__", type(function).__name__)
+    return codes.RULE_FAILED.at(function=f"{sort} `{name}`", problem=problem)
+
+
+def _what_was_raised(function: Any, error: BaseException) -> str:
+    """What a function raised, and where in its own file; what has none, where it was raised."""
+    frames = [
+        (each.f_code.co_filename, line) for each, line in traceback.walk_tb(error.__traceback__)
+    ]
+    file = getattr(getattr(function, "__code__", None), "co_filename", frames[-1][0])
+    lines = [line for each, line in frames if each == file]
+    place = f" in line {lines[-1]} of {os.path.basename(file)}" if lines else ""
+    return f"raised {type(error).__name__}{place}"
 
 
 def _run(rule: Rule[Any], config: Any, problems: list[Problem | str]) -> None:

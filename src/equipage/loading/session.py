@@ -121,7 +121,7 @@ def _describe_option_problems(given: Mapping[str, object], kind: Format) -> str:
     )
 
 
-def request_of(
+def new_request(
     env: Mapping[str, str] | None,
     options: Mapping[str, Any],
     *,
@@ -210,7 +210,7 @@ class Run:
             found = self._caches[cls] = cls(*arguments)
         return found
 
-    def adopt(self, other: Run) -> None:
+    def inherit(self, other: Run) -> None:
         """Know what another run found out about folders, as if this one had looked at them."""
         self._caches = other._caches
         record, known = self.files.record, other.files.record
@@ -259,6 +259,7 @@ class Session:
         self.own_keys = request.own_keys.get(kind.name, ())
         self.files = files if files is not None else run.files.for_next_load()
         self.path = path  #: what the caller named, absolute; links in it are not followed
+        self.is_layer = False  #: whether it is judged as a part of the files that it is merged with
         self._base = base
         self.root = request.project or root or self.base  #: the project root
         self._guesses: Guesses | None = None
@@ -301,13 +302,7 @@ class Session:
         self._is_cut = document is not None and document.is_cut
         return document
 
-    def parse(
-        self,
-        source: Source,
-        format: Syntax | None = None,  # noqa: A002
-        *,
-        keep: bool = True,
-    ) -> Parsed:
+    def parse(self, source: Source, syntax: Syntax | None = None, *, keep: bool = True) -> Parsed:
         """The document of a source with the kind's own strictness; facts come with the first call.
 
         Without `keep`, other loads of the run parse it again: right for what few others read.
@@ -316,7 +311,7 @@ class Session:
         known = self._parsed.get(id(source))
         if known is not None:
             return known[0], []
-        wanted = format or syntax_of(self.kind, source.name)
+        wanted = syntax or syntax_of(self.kind, source.name)
         # By kind as well: strictness, merge keys and variables differ between kinds.
         key = (id(source), wanted, self.kind.name)
         parsed = self.run.documents.get(key)
@@ -359,9 +354,9 @@ class Session:
             self._remember(document.source, (document, facts or []))
         return document
 
-    def apply_severities(self, facts: list[Fact], format: Syntax) -> list[Fact]:  # noqa: A002
+    def apply_severities(self, facts: list[Fact], syntax: Syntax) -> list[Fact]:
         """Facts about a text with the severities of the kind."""
-        judged = (self.kind.adjust_severity(each, format) for each in facts)
+        judged = (self.kind.adjust_severity(each, syntax) for each in facts)
         return [each for each in judged if each is not None]
 
     def refer(

@@ -132,15 +132,15 @@ class Origins(msgspec.Struct, eq=False, gc=False):
 
     def _entry(self, path: Path) -> tuple[Origins | None, Origin]:
         """The entry for `path`, if there is one, and where the value there was written."""
-        node: Origins | None = self
-        origin, depth = self.here, 0
+        assert self.here is not None
+        node, origin, depth = self, self.here, 0
         for number, step in enumerate(path, 1):
-            node = node.below.get(step)
-            if node is None:
-                break
-            if node.here is not None:
-                origin, depth = node.here, number
-        assert origin is not None
+            inner = node.below.get(step)
+            if inner is None:
+                return None, origin.child(path[depth:])
+            if inner.here is not None:
+                origin, depth = inner.here, number
+            node = inner
         return node, origin.child(path[depth:])
 
     def put(self, path: Path, node: Origins) -> Origins:
@@ -157,19 +157,20 @@ class Origins(msgspec.Struct, eq=False, gc=False):
         skip = above.skip + max(0, -left)
         return self.replace(via=above.via[: max(0, left)] + self.via, skip=skip)
 
-    def places_by_source(self) -> dict[Source, dict[Path, Path]]:
+    def places_by_source(self, *, every: bool = False) -> dict[Source, dict[Path, Path]]:
         """For each source and path in it, the path in the whole value where that came to first.
 
-        Only what a directive brought has an entry; what lies below came with it.
+        Only what a directive brought has an entry, and with `every` what was merged; what lies
+        below came with it.
         """
         found: dict[Source, dict[Path, Path]] = {}
-        stack: list[tuple[Path, Origins, bool]] = [(ROOT, self, False)]
+        stack: list[tuple[Path, Origins, bool]] = [(ROOT, self, every)]
         while stack:
             path, node, is_brought = stack.pop()
             directives = [via.at for via in node.via if via.at is not None]
             is_brought = is_brought or bool(directives)
             origins = [node.here] if node.here is not None and is_brought else []
-            for each in origins + directives:
+            for each in (*origins, *directives, *(node.merged if every else ())):
                 # What a directive brought is at the place of the mapping around its key.
                 is_key = bool(each.path) and str(each.path[-1]).startswith("$")
                 place = each.path[:-1] if is_key else each.path
@@ -338,6 +339,8 @@ def _merge(base: Tree, over: Tree, strategy: Choice, path: Path, above: int) -> 
     if not isinstance(how, str):
         if isinstance(base.value, list) and isinstance(over.value, list):
             return _merge_entries(base, over, strategy, path, inner, how.key)
+        if base.value is HOLE and isinstance(over.value, list):
+            return base  # any entry may be a part of one that is not known
         how = "merge"
     if how == "append" and isinstance(base.value, list) and isinstance(over.value, list):
         return _append(base, over, inner)
@@ -380,7 +383,7 @@ def _merge_entries(
     """Two lists as one: an entry is merged over the first with the same key, or comes behind."""
     value, below = list(base.value), dict(base.origins.below)
     # What could not be had may be the entry that another one changes.
-    is_whole = HOLE not in value
+    is_whole = not any(each is HOLE or get(each, (key,)) is HOLE for each in value)
     numbers: dict[Any, int] = {}
     for number, each in enumerate(value):
         if isinstance(each, dict) and isinstance(each.get(key), str | int):

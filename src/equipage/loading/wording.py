@@ -299,10 +299,10 @@ class VariableMask:
             if not touch.is_key
         }
 
-    def variables_at(self, origin: Origin) -> tuple[str, ...]:
-        """The names of the variables in the value that is written there."""
+    def variables_at(self, origin: Origin, *, unset: bool = False) -> tuple[str, ...]:
+        """The names of the variables in the value that is written there; or of those `unset`."""
         use = self._uses.get((id(origin.document), origin.path))
-        return () if use is None else use.names
+        return () if use is None else use.unset if unset else use.names
 
     @cached_property
     def _written_keys(self) -> dict[str, str]:

@@ -26,7 +26,7 @@ from equipage.core.path import get
 from equipage.core.text import code_page_url, describe_exception
 from equipage.lsp import fixes, navigation, protocol
 from equipage.lsp.completion import completions_at
-from equipage.lsp.documents import Opened, Survey, Workspace
+from equipage.lsp.documents import EditorWorkspace, Opened, Survey
 from equipage.lsp.hover import hover_at
 from equipage.lsp.protocol import ENCODINGS, Encoding, Message, path_of
 from equipage.lsp.publishing import Publisher
@@ -76,7 +76,7 @@ class Server:
         self.send = send
         self.site = site
         self.ended: int | None = None  #: the exit code, once the client has asked for it
-        self.workspace = Workspace()
+        self.workspace = EditorWorkspace()
         self.waiting: set[int | str] = set()  #: requests that were read and not answered
         self.cancelled: set[int | str] = set()  #: those of them that the client gave up
         self.changing: Counter[str] = Counter()  #: texts with changes that wait to be handled
@@ -212,7 +212,7 @@ class Server:
         offered = self._client_capability("general", "positionEncodings") or ()
         known: Iterator[Encoding] = (each for name in offered for each in ENCODINGS if name == each)
         encoding: Encoding = next(known, "utf-16")
-        self.workspace = Workspace(
+        self.workspace = EditorWorkspace(
             folders,
             env=self._env,
             encoding=encoding,

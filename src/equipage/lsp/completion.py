@@ -15,7 +15,7 @@ from equipage.files.walking import SKIPPED_FOLDERS
 from equipage.formats.server.compose import library_of
 from equipage.lsp import protocol
 from equipage.lsp.cursor import Cursor, cursor_at, syntax_of
-from equipage.lsp.documents import Context, Opened, Workspace, context_of
+from equipage.lsp.documents import Context, EditorWorkspace, Opened, context_of
 from equipage.lsp.fields import FieldDescription, snippet_of
 from equipage.lsp.navigation import convention_of, inner_names_for
 from equipage.lsp.protocol import Position
@@ -45,7 +45,7 @@ class _Offer(msgspec.Struct, frozen=True):
 
 
 def completions_at(
-    workspace: Workspace, opened: Opened, position: Position, *, snippets: bool = False
+    workspace: EditorWorkspace, opened: Opened, position: Position, *, snippets: bool = False
 ) -> dict[str, Any]:
     """The completions at a position."""
     text, offset = opened.text.text, opened.text.offset(position)
@@ -138,7 +138,7 @@ def _format_key(name: str, each: FieldDescription, cursor: Cursor, syntax: str) 
 
 
 def _entries(
-    workspace: Workspace, opened: Opened, context: Context, cursor: Cursor
+    workspace: EditorWorkspace, opened: Opened, context: Context, cursor: Cursor
 ) -> Iterator[_Offer]:
     """What may be an entry of a list, where a line has only its dash."""
     if cursor.path and isinstance(cursor.path[-1], int) and not cursor.in_brackets:
@@ -150,7 +150,7 @@ def _entries(
 
 
 def _values(
-    workspace: Workspace, opened: Opened, context: Context, cursor: Cursor
+    workspace: EditorWorkspace, opened: Opened, context: Context, cursor: Cursor
 ) -> Iterator[_Offer]:
     """What the place allows, what a directive may name, and names of the workspace."""
     path = context.authored_path(cursor.path)
@@ -167,7 +167,7 @@ def _values(
         yield _Offer(name, _REFERENCE, f'"{name}"' if quoted else name, detail)
 
 
-def _names(workspace: Workspace, context: Context, field: str) -> dict[str, str]:
+def _names(workspace: EditorWorkspace, context: Context, field: str) -> dict[str, str]:
     """The names that a field may hold, each with what it is: a tool, skill, server or agent."""
     convention = convention_of(context.outcome)
     known = None if convention is None else convention.field(field)
@@ -233,7 +233,7 @@ def _paths(base: str, word: str, system: System, *, start: str = "") -> Iterator
             yield _Offer(name, _FILE, name)
 
 
-def _variables(workspace: Workspace) -> Iterator[_Offer]:
+def _variables(workspace: EditorWorkspace) -> Iterator[_Offer]:
     """Names of variables: those in use, and those that are set. Never a value."""
     texts = (opened.text.text for opened in workspace.open.values())
     used = {name for each in texts for name in _USED_VARIABLE.findall(each)}

@@ -3,7 +3,8 @@
 After each edit, the workspace is that of before, with what the edit may concern loaded anew:
 `check` answers for one open text within milliseconds. A `Survey` looks at the disk, too, and at all
 files; it runs on a snapshot, so that another thread can do it, and what it loaded is taken over.
-Both ways end in the report of a check, so that an editor shows what `equipage check` prints.
+Both ways end in the report of a check, so that an editor shows what `equipage check` prints, and
+what it would print about an open file that git ignores.
 """
 
 from __future__ import annotations
@@ -14,7 +15,6 @@ from typing import Any
 
 import msgspec
 
-from equipage import workspace as core
 from equipage.core.diagnostics import Diagnostic
 from equipage.core.path import ROOT, Path
 from equipage.files import System, is_below
@@ -27,11 +27,12 @@ from equipage.loading.result import Loaded
 from equipage.loading.session import Request
 from equipage.loading.tree import Origins, Tree
 from equipage.lsp.fields import Fields, fields_of
-from equipage.lsp.protocol import Change, Encoding, Text, path_of, uri_of
+from equipage.lsp.protocol import Encoding, Text, TextChange, path_of, uri_of
 from equipage.project.registry import agent_folders
 from equipage.project.settings import project_of
 from equipage.record.baseline import baselines_of, drop_known, drop_known_add_stale
 from equipage.syntax.document import Document
+from equipage.workspace import Workspace
 from equipage.workspace.find import File, Wanted
 from equipage.workspace.load import FileLoad, Summary
 from equipage.workspace.report import Report
@@ -51,7 +52,7 @@ class Opened:
         self.part: object = None  #: the last place of the text in another load, a `Context`
 
 
-class Workspace:
+class EditorWorkspace:
     """Folders, open texts, and what is known of the files below the folders."""
 
     def __init__(
@@ -75,7 +76,7 @@ class Workspace:
         self._request = Request(
             env=self.env, options=dict(options or {}), shared=True, roots=tuple(roots)
         )
-        self._latest: core.Workspace | None = None
+        self._latest: Workspace | None = None
         self._changed: set[str] = set()  #: paths that changed since then
         self._must_look = False  #: whether files came or went
 
@@ -92,7 +93,7 @@ class Workspace:
         return opened
 
     def did_change(
-        self, uri: str, changes: Iterable[Change], version: int | None = None
+        self, uri: str, changes: Iterable[TextChange], version: int | None = None
     ) -> Opened | None:
         """Apply changes to an open text; None if it is not open."""
         opened = self.open.get(uri)
@@ -161,13 +162,13 @@ class Workspace:
         return Overlay(texts, disk) if texts else disk
 
     @property
-    def now(self) -> core.Workspace:
+    def now(self) -> Workspace:
         """The files below the folders as they are now, unsaved texts included."""
         if self._latest is None:
             system = self.system()
             folders = [each for each in self.folders if system.is_folder(each)]
             request = msgspec.structs.replace(self._request, system=system)
-            self._latest = core.Workspace(
+            self._latest = Workspace(
                 folders, request, kind=self.kind, keeps=self._is_open, recording=True
             )
         elif self._changed:
@@ -188,7 +189,7 @@ class Workspace:
             opened.good = load.outcome
         return load
 
-    def borrow(self, other: Workspace) -> None:
+    def borrow(self, other: EditorWorkspace) -> None:
         """Know what another workspace with the same texts knows."""
         self._latest, self._request, self._changed = other.now, other._request, set()
         self.surveyed = other.surveyed
@@ -199,7 +200,7 @@ class Workspace:
 
     def users_of(self, path: str) -> list[str]:
         """The files whose loads looked at a file; what may be a part of another comes last."""
-        parts = {each.path for each in self.known_summaries() if each.guessed}
+        parts = {each.path for each in self.known_summaries() if each.yields}
         users = (each.path for each in self.now.readers_of(path))
         return sorted(users, key=lambda user: (user in parts, user))
 
@@ -219,7 +220,7 @@ class Workspace:
         around = self.folders if self.holds(opened.path) else [os.path.dirname(opened.path)]
         return drop_known(found, baselines_of(around, now.run) if found else ())
 
-    def _is_left_out(self, path: str, now: core.Workspace) -> bool:
+    def _is_left_out(self, path: str, now: Workspace) -> bool:
         """Whether a check of the project would not look at a file.
 
         What git ignores is checked while it is open: its author is looking at it.
@@ -253,7 +254,7 @@ class Workspace:
 class Survey:
     """A check of all files of a workspace, as they were when it was asked for."""
 
-    def __init__(self, generation: int, workspace: core.Workspace) -> None:
+    def __init__(self, generation: int, workspace: Workspace) -> None:
         self.generation = generation
         self.workspace = workspace
         self.report: Report | None = None
@@ -337,7 +338,7 @@ class Context(msgspec.Struct, frozen=True):
         return self.document.source.text == opened.text.text
 
 
-def context_of(workspace: Workspace, opened: Opened) -> Context | None:
+def context_of(workspace: EditorWorkspace, opened: Opened) -> Context | None:
     """Return the context of an open text; None if no load reads it."""
     load = workspace.load(opened.path)
     own = [outcome for outcome in (load.outcome, opened.good) if outcome is not None]

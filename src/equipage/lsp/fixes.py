@@ -13,7 +13,7 @@ from equipage.core.codes import BLOCKING
 from equipage.core.diagnostics import Diagnostic as Finding
 from equipage.core.diagnostics import Edit
 from equipage.lsp import protocol, publishing
-from equipage.lsp.documents import Opened, Workspace
+from equipage.lsp.documents import EditorWorkspace, Opened
 from equipage.lsp.protocol import Range, Text, span_range
 from equipage.project.registry import codes_for
 from equipage.syntax.document import Document
@@ -21,14 +21,14 @@ from equipage.workspace.fixes import repair
 
 QUICK_FIX, OWN_FIX_ALL = "quickfix", "source.fixAll.equipage"
 EXPLAIN_COMMAND = "equipage.explainRule"
-_RISK = "unsafe: it may change what an agent may do or what it is asked"
+_RISK = "unsafe: it may change what the file means or allows"
 #: A fix may uncover another one; this ends fixes that uncover each other endlessly.
 _MAX_PASSES = 10
 _IGNORE = re.compile(r"equipage:\s*ignore\[(?P<codes>[^\]]*)\]")
 
 
 def code_actions(
-    workspace: Workspace,
+    workspace: EditorWorkspace,
     opened: Opened,
     findings: Sequence[Finding],
     place: Range,
@@ -53,7 +53,7 @@ def _is_wanted(kind: str, only: Sequence[str] | None) -> bool:
     return only is None or any(kind == each or kind.startswith(f"{each}.") for each in only)
 
 
-def _touches(each: Finding, place: Range, workspace: Workspace) -> bool:
+def _touches(each: Finding, place: Range, workspace: EditorWorkspace) -> bool:
     if each.span is None:
         return place.start.line == 0
     own = span_range(each.span, workspace.encoding)
@@ -61,7 +61,7 @@ def _touches(each: Finding, place: Range, workspace: Workspace) -> bool:
 
 
 def _actions_for(
-    each: Finding, workspace: Workspace, opened: Opened, site: str | None
+    each: Finding, workspace: EditorWorkspace, opened: Opened, site: str | None
 ) -> Iterator[protocol.CodeAction]:
     about = publishing.protocol_diagnostics([each], workspace, site)
     if each.fix is not None and repair([each], unsafe=True)[0]:
@@ -77,7 +77,7 @@ def _actions_for(
     yield protocol.CodeAction(f"Explain `{each.code}`", QUICK_FIX, about, command=command)
 
 
-def workspace_edit(workspace: Workspace, edits: Iterable[Edit]) -> protocol.WorkspaceEdit:
+def workspace_edit(workspace: EditorWorkspace, edits: Iterable[Edit]) -> protocol.WorkspaceEdit:
     """Edits of any files as the protocol writes them."""
     by_file: dict[str, list[protocol.TextEdit]] = {}
     for each in edits:
@@ -88,7 +88,7 @@ def workspace_edit(workspace: Workspace, edits: Iterable[Edit]) -> protocol.Work
 
 
 def fix_all(
-    workspace: Workspace, opened: Opened, findings: Sequence[Finding]
+    workspace: EditorWorkspace, opened: Opened, findings: Sequence[Finding]
 ) -> protocol.WorkspaceEdit | None:
     """The open text with every safe fix that is proven; None if there is none."""
     trial = Trial(workspace, opened)
@@ -107,8 +107,8 @@ def fix_all(
 class Trial:
     """Checks of another text in place of an open one, which stays as it is."""
 
-    def __init__(self, workspace: Workspace, opened: Opened) -> None:
-        self._workspace = Workspace(
+    def __init__(self, workspace: EditorWorkspace, opened: Opened) -> None:
+        self._workspace = EditorWorkspace(
             workspace.folders, env=workspace.env, encoding=workspace.encoding, kind=workspace.kind
         )
         for each in workspace.open.values():
@@ -123,7 +123,7 @@ class Trial:
     def check(self, text: str) -> tuple[Finding, ...]:
         """What a check finds in the text."""
         self.text = text
-        opened = self._workspace.did_change(self._uri, [protocol.Change(text)])
+        opened = self._workspace.did_change(self._uri, [protocol.TextChange(text)])
         assert opened is not None
         return self._workspace.check(opened)
 
@@ -147,7 +147,7 @@ def _shared_length(a: str, b: str) -> int:
 
 
 def _ignore_edit(
-    each: Finding, workspace: Workspace, opened: Opened
+    each: Finding, workspace: EditorWorkspace, opened: Opened
 ) -> protocol.WorkspaceEdit | None:
     if each.span is None or each.span.source.filename != opened.real or each.code in BLOCKING:
         return None
@@ -169,7 +169,7 @@ def _ignore_edit(
     return protocol.WorkspaceEdit({opened.uri: [minimal_edit(opened.text, text)]})
 
 
-def _document_of(workspace: Workspace, opened: Opened) -> Document | None:
+def _document_of(workspace: EditorWorkspace, opened: Opened) -> Document | None:
     outcome = workspace.load(opened.path).outcome
     return outcome.documents[0] if outcome is not None and outcome.documents else None
 

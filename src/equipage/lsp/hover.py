@@ -11,7 +11,7 @@ from equipage.core.diagnostics import EquipageError
 from equipage.core.path import Path, format_path
 from equipage.lsp import protocol
 from equipage.lsp.cursor import Place, cursor_at, place_at
-from equipage.lsp.documents import Context, Opened, Workspace, context_of
+from equipage.lsp.documents import Context, EditorWorkspace, Opened, context_of
 from equipage.lsp.fields import FieldDescription
 from equipage.lsp.navigation import description_of, target_at
 from equipage.lsp.protocol import Position, Range
@@ -22,7 +22,9 @@ VARIABLE = re.compile(r"\$\{(?P<name>[A-Za-z_]\w*)(?::(?P<sign>[-?])(?P<rest>[^{
 _MAX_VALUE_LENGTH = 300
 
 
-def hover_at(workspace: Workspace, opened: Opened, position: Position) -> protocol.Hover | None:
+def hover_at(
+    workspace: EditorWorkspace, opened: Opened, position: Position
+) -> protocol.Hover | None:
     """What is known about the entry at a position."""
     offset = opened.text.offset(position)
     variable = variable_at(opened.text.text, offset)
@@ -53,7 +55,7 @@ def variable_at(text: str, offset: int) -> re.Match[str] | None:
     return next((each for each in found if each.start() <= offset <= each.end()), None)
 
 
-def _describe_variable(variable: re.Match[str], workspace: Workspace) -> str:
+def _describe_variable(variable: re.Match[str], workspace: EditorWorkspace) -> str:
     """Describe how a variable is replaced; its value is never shown."""
     name = variable["name"]
     if name in workspace.env:
@@ -118,7 +120,7 @@ def _describe_provenance(context: Context, path: Path) -> Iterator[str]:
     lines += [
         f"- {each.how} at `{each.place}`" if each.place else f"- {each.how}" for each in steps
     ]
-    lines += [f"- from the environment: `{name}`" for name in story.variables]
+    lines += [f"- {each}" for each in story.notes]
     lines.append(f"\n`{format_path(context.authored_path(path))}`")
     yield "\n".join(lines)
 

@@ -34,7 +34,7 @@ from equipage.formats.server.grammar import (
 from equipage.loading.pipeline import Outcome
 from equipage.loading.tree import Origin, Tree, locate_all
 from equipage.lsp import protocol
-from equipage.lsp.documents import Context, Opened, Workspace, context_of
+from equipage.lsp.documents import Context, EditorWorkspace, Opened, context_of
 from equipage.lsp.protocol import FILE_START, Position, Range, path_of, span_range, uri_of
 from equipage.syntax.document import EntrySpans
 from equipage.workspace.graph import SORTS, steps_of
@@ -142,7 +142,7 @@ def _span_inside_quotes(span: Span | None) -> Span | None:
     return span
 
 
-def definitions_of(workspace: Workspace, named: Symbol) -> list[Symbol]:
+def definitions_of(workspace: EditorWorkspace, named: Symbol) -> list[Symbol]:
     """Return every definition of a name, in any file of the workspace."""
     if named.sort == "file":
         return [named]
@@ -163,14 +163,14 @@ def definitions_of(workspace: Workspace, named: Symbol) -> list[Symbol]:
     return found
 
 
-def _occurrences_in_home(workspace: Workspace, named: Symbol) -> list[Symbol]:
+def _occurrences_in_home(workspace: EditorWorkspace, named: Symbol) -> list[Symbol]:
     """Every place of a name in its configuration."""
     outcome = workspace.load(named.home or "").outcome
     found = [] if outcome is None else _inner_symbols(outcome)
     return [each for each in found if (each.sort, each.name) == (named.sort, named.name)]
 
 
-def references_to(workspace: Workspace, named: Symbol) -> Iterator[Symbol]:
+def references_to(workspace: EditorWorkspace, named: Symbol) -> Iterator[Symbol]:
     """Every place that names what `named` names; one inside a configuration may have no place."""
     if named.home is not None:
         yield from (
@@ -192,14 +192,14 @@ def references_to(workspace: Workspace, named: Symbol) -> Iterator[Symbol]:
 
 
 def definitions_at(
-    workspace: Workspace, opened: Opened, position: Position
+    workspace: EditorWorkspace, opened: Opened, position: Position
 ) -> list[protocol.Location]:
     named = target_at(context_of(workspace, opened), opened, position)
     found = [] if named is None else definitions_of(workspace, named)
     return [location_of(workspace, each) for each in found]
 
 
-def location_of(workspace: Workspace, named: Symbol) -> protocol.Location:
+def location_of(workspace: EditorWorkspace, named: Symbol) -> protocol.Location:
     """Where something is defined."""
     if named.sort == "file" and named.path is not None:
         return protocol.Location(workspace.uri(named.path), _range_in_file(workspace, named))
@@ -208,11 +208,11 @@ def location_of(workspace: Workspace, named: Symbol) -> protocol.Location:
     return protocol.Location(workspace.uri(named.path or ""), FILE_START)
 
 
-def _location_of_span(workspace: Workspace, span: Span, file: str) -> protocol.Location:
+def _location_of_span(workspace: EditorWorkspace, span: Span, file: str) -> protocol.Location:
     return protocol.Location(workspace.uri(file), span_range(span, workspace.encoding))
 
 
-def _range_in_file(workspace: Workspace, named: Symbol) -> Range:
+def _range_in_file(workspace: EditorWorkspace, named: Symbol) -> Range:
     """The place of a part of a file that a reference leads to."""
     if not named.inner or named.path is None:
         return FILE_START
@@ -227,7 +227,7 @@ def _range_in_file(workspace: Workspace, named: Symbol) -> Range:
 
 
 def references_at(
-    workspace: Workspace, opened: Opened, position: Position, *, declared: bool
+    workspace: EditorWorkspace, opened: Opened, position: Position, *, declared: bool
 ) -> list[protocol.Location]:
     """Every reference to the item at a position; without one, every reference to the file."""
     named = target_at(context_of(workspace, opened), opened, position)
@@ -252,7 +252,7 @@ def references_at(
     return list(unique.values())
 
 
-def document_links(workspace: Workspace, opened: Opened) -> list[protocol.DocumentLink]:
+def document_links(workspace: EditorWorkspace, opened: Opened) -> list[protocol.DocumentLink]:
     """The files that a text names."""
     context = context_of(workspace, opened)
     if context is None or not context.is_current(opened):
@@ -268,7 +268,7 @@ def document_links(workspace: Workspace, opened: Opened) -> list[protocol.Docume
     return list(found.values())
 
 
-def description_of(workspace: Workspace, named: Symbol) -> str | None:
+def description_of(workspace: EditorWorkspace, named: Symbol) -> str | None:
     """What a name means, in the words of what defines it."""
     if named.is_definition or named.sort == "file" or named.home is not None:
         return None
@@ -289,7 +289,7 @@ _MAX_SYMBOLS = 500
 _OBJECT_SYMBOL = 19
 
 
-def workspace_symbols(workspace: Workspace, query: str) -> list[protocol.WorkspaceSymbol]:
+def workspace_symbols(workspace: EditorWorkspace, query: str) -> list[protocol.WorkspaceSymbol]:
     """The agents, skills, servers and other items of the workspace that match a query."""
     wanted, found = query.casefold(), list[protocol.WorkspaceSymbol]()
     for offer in filter(None, (checked.offer for checked in workspace.known_summaries())):
@@ -440,7 +440,7 @@ _VALID_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]*")
 _SORTS_NAMED_BY_FILE = ("agent", "command", "skill")
 
 
-def renamable_range(workspace: Workspace, opened: Opened, position: Position) -> Range:
+def renamable_range(workspace: EditorWorkspace, opened: Opened, position: Position) -> Range:
     """The name at a position. Raises `UsageError` if it cannot be renamed."""
     named = _renamable_symbol(workspace, opened, position)
     assert named.span is not None
@@ -448,7 +448,7 @@ def renamable_range(workspace: Workspace, opened: Opened, position: Position) ->
 
 
 def rename(
-    workspace: Workspace, opened: Opened, position: Position, new: str, *, moves: bool
+    workspace: EditorWorkspace, opened: Opened, position: Position, new: str, *, moves: bool
 ) -> protocol.WorkspaceEdit:
     """Rename what is named at a position, everywhere. Raises `UsageError`.
 
@@ -478,7 +478,7 @@ def rename(
     return protocol.WorkspaceEdit(document_changes=changes)
 
 
-def _renamable_symbol(workspace: Workspace, opened: Opened, position: Position) -> Symbol:
+def _renamable_symbol(workspace: EditorWorkspace, opened: Opened, position: Position) -> Symbol:
     """What is named at a position and has exactly one definition. Raises `UsageError`."""
     named = target_at(context_of(workspace, opened), opened, position)
     if named is None or named.span is None or named.sort == "file":
@@ -492,7 +492,9 @@ def _renamable_symbol(workspace: Workspace, opened: Opened, position: Position) 
     return named
 
 
-def _require_usable_name(workspace: Workspace, named: Symbol, definition: Symbol, new: str) -> None:
+def _require_usable_name(
+    workspace: EditorWorkspace, named: Symbol, definition: Symbol, new: str
+) -> None:
     """Raises `UsageError` if a name is not valid, or already in use."""
     if _VALID_NAME.fullmatch(new) is None:
         raise UsageError(f"`{new}` is not a name: use letters, digits, `-`, `_` and `.`")
@@ -520,7 +522,7 @@ def _require_usable_name(workspace: Workspace, named: Symbol, definition: Symbol
         raise UsageError(f"{place} names a {named.sort} `{new}` that would then be this one")
 
 
-def _require_in_workspace(workspace: Workspace, opened: Opened, places: list[Span]) -> None:
+def _require_in_workspace(workspace: EditorWorkspace, opened: Opened, places: list[Span]) -> None:
     """Raises `UsageError` if a file would be changed that the client did not open as its own."""
     for span in places:
         path = span.source.filename or ""
@@ -528,7 +530,7 @@ def _require_in_workspace(workspace: Workspace, opened: Opened, places: list[Spa
             raise UsageError(f"`{span.source.name}` would change, too, and is not in the workspace")
 
 
-def _require_single_user(workspace: Workspace, named: Symbol, definition: Symbol) -> None:
+def _require_single_user(workspace: EditorWorkspace, named: Symbol, definition: Symbol) -> None:
     """Raises `UsageError` if other configurations include what defines an inner name."""
     users = {*workspace.users_of(definition.path or "")} - {named.home, definition.path}
     others = [each for each in users if real_path(each) != named.home]
@@ -538,7 +540,7 @@ def _require_single_user(workspace: Workspace, named: Symbol, definition: Symbol
 
 
 def _rename_edits(
-    workspace: Workspace, places: list[Span], new: str
+    workspace: EditorWorkspace, places: list[Span], new: str
 ) -> list[protocol.TextDocumentEdit | protocol.RenameFile]:
     by_file: dict[str, dict[Range, protocol.TextEdit]] = {}
     for span in places:

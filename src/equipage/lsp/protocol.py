@@ -275,14 +275,14 @@ class DidOpenParams(_ProtocolStruct):
     text_document: TextDocumentItem
 
 
-class Change(_ProtocolStruct):
+class TextChange(_ProtocolStruct):
     text: str
     range: Range | None = None
 
 
 class DidChangeParams(_ProtocolStruct):
     text_document: TextDocumentIdentifier
-    content_changes: list[Change]
+    content_changes: list[TextChange]
 
 
 class DocumentParams(_ProtocolStruct):

@@ -20,7 +20,7 @@ from equipage.core.diagnostics import Diagnostic as Finding
 from equipage.core.diagnostics import Label
 from equipage.core.text import code_page_url
 from equipage.lsp import protocol
-from equipage.lsp.documents import Opened, Survey, Workspace, findings_by_file
+from equipage.lsp.documents import EditorWorkspace, Opened, Survey, findings_by_file
 from equipage.lsp.protocol import FILE_START, span_range
 
 #: How long it must be quiet before the workspace is surveyed, in seconds.
@@ -34,7 +34,7 @@ class Publisher:
 
     def __init__(
         self,
-        workspace: Workspace,
+        workspace: EditorWorkspace,
         *,
         notify: Callable[[str, dict[str, Any]], None],
         answer: Callable[[int | str, Any], None],
@@ -245,14 +245,14 @@ _FADED_CODES = frozenset({codes.UNUSED_IGNORE.name, codes.IGNORED_FIELD.name})
 
 
 def protocol_diagnostics(
-    findings: Iterable[Finding], workspace: Workspace, site: str | None = None
+    findings: Iterable[Finding], workspace: EditorWorkspace, site: str | None = None
 ) -> list[protocol.Diagnostic]:
     """Findings of one file. `site` is where the pages of codes are published."""
     return [_protocol_diagnostic(each, workspace, site) for each in findings]
 
 
 def _protocol_diagnostic(
-    each: Finding, workspace: Workspace, site: str | None
+    each: Finding, workspace: EditorWorkspace, site: str | None
 ) -> protocol.Diagnostic:
     place = FILE_START if each.span is None else span_range(each.span, workspace.encoding)
     lines = [each.message, *([f"help: {each.help}"] if each.help else [])]
@@ -280,7 +280,7 @@ def _is_in_a_file(label: Label) -> bool:
     return label.span is not None and label.span.source.filename is not None
 
 
-def _label_location(label: Label, workspace: Workspace) -> protocol.Location:
+def _label_location(label: Label, workspace: EditorWorkspace) -> protocol.Location:
     assert label.span is not None
     assert label.span.source.filename is not None
     uri = workspace.uri(label.span.source.filename)

@@ -9,9 +9,10 @@ The first of these that says something counts:
 
 What belongs to a tool and is not read (see `clients.tables.unread`) is recognised, too: by its path
 before the content is looked at, or by its content. Below a skill, only the skill itself is of a
-kind: the other files are its material. One sign of content is a guess. A guess never gives errors,
-and is overruled by another load that reads the file. Only light predicates are used, so that
-looking at a file imports no kind but its own.
+kind: the other files are its material. One sign of a header is a guess, which gives no errors. One
+sign of other content is a note below a folder, and enough for a file that a person names. What a
+header or a part says yields to another load that reads the file. Only light predicates are used, so
+that looking at a file imports no kind but its own.
 """
 
 from __future__ import annotations
@@ -154,6 +155,9 @@ def recognise(
 
         if (sort := unread_sort(slashed)) is not None:
             return _recognise_unread(path, sort, "place", files)
+    other = _sort_in_other_letters(slashed) if is_part and not named else None
+    if other is not None:
+        return _recognise_unread(path, other, "place", files)
     if extension == ".md" and is_part:
         name = slashed[len(around.folder) + 1 :]
         return _recognise_header(path, around.inside + name, files, named=named)
@@ -177,9 +181,20 @@ _NO_FILE_NAMES = ("/", os.sep, ".")
 
 def _recognise_unread(path: str, sort: str, sign: str, files: Files) -> Recognised:
     """The result for a file that belongs to a tool and that equipage does not read."""
-    return Recognised(
-        problem=_finding(NOT_READ, path, files.system, sort=sort, sign=sign), unread=sort
-    )
+    from equipage.clients.tables.unread import QUIET  # few files are such
+
+    quiet = sort in QUIET
+    problem = None if quiet else _finding(NOT_READ, path, files.system, sort=sort, sign=sign)
+    return Recognised(problem=problem, unread=sort)
+
+
+def _sort_in_other_letters(path: str) -> str | None:
+    """What a file is where letter case does not count in names; None if it is nothing there."""
+    lower = path.lower()
+    is_other = lower != path and not path.endswith(".md") and "/.defect/" not in lower
+    places = _all_places() if is_other else ()
+    place = next((found for each in places if (found := each.find(lower)) is not None), None)
+    return None if place is None else f"{place[0]} file in other letters"
 
 
 @cache

@@ -210,7 +210,7 @@ def _import_built_in(name: str) -> Format | None:
     if row is None:
         return None
     module = importlib.import_module(row.module)
-    kind = module.FORMAT if hasattr(module, "FORMAT") else module.format_named(name)
+    kind = module.FORMAT if hasattr(module, "FORMAT") else module.convention_format(name)
     assert isinstance(kind, Format)
     return kind
 
@@ -236,6 +236,13 @@ def _import_format(name: str) -> Format:
     except Exception as error:
         raise UsageError(f"`{name}` cannot be imported: {_reason_in_words(error)}") from None
     if isinstance(found, type):
+        module = vars(importlib.import_module(module_name))
+        for other, each in module.items():
+            if isinstance(each, Format) and each.model is found:
+                raise UsageError(
+                    f"`{name}` is a class, and the module has a format of it: "
+                    f"`{module_name}:{other}`"
+                )
         return default_format(found)
     if not isinstance(found, Format):
         raise UsageError(f"`{name}` is not a `Format`, and not a class")
@@ -252,7 +259,9 @@ def may_be(kind: Format, path: str) -> bool:
     """Whether a file below a folder may be of a format of one's own."""
     if kind.paths:
         return _places(kind.name, kind.paths).find("/" + path.replace(os.sep, "/")) is not None
-    return os.path.splitext(path)[1].lower() in kind.reading.syntaxes
+    # What `equipage schema` writes beside the files is about them, and none of them.
+    is_schema = path.lower().endswith(".schema.json")
+    return os.path.splitext(path)[1].lower() in kind.reading.syntaxes and not is_schema
 
 
 @cache

@@ -336,7 +336,7 @@ def _load_project(root: str, file: str, run: Run) -> Project:
     return Project(root, settings, outcome.diagnostics, run.files.name_of(outcome.session.path))
 
 
-def load_settings(root: str, run: Run) -> Outcome | None:
+def load_project_settings(root: str, run: Run) -> Outcome | None:
     """The load of the settings of the project at `root`; None if it has none."""
     file = settings_file(run, root)
     return None if file is None else _load_settings(root, file, run)

@@ -1,8 +1,8 @@
 """What the content of a file says about its kind: the signs, without importing any kind.
 
 A content counts only if two signs agree, because words such as `server`, `tools` or `name` mean
-something else in most files that have them. One sign is a guess: enough for a note or a warning,
-never for an error.
+something else in most files that have them. One sign is enough for a note, and for a file that a
+person names.
 """
 
 from __future__ import annotations

@@ -2,20 +2,19 @@
 
 The code of a tool is the script or the module with its package, every module that these import from
 the folder of the pack, code that their texts name, and the program that is started. Of languages
-that are not parsed here, it is all that a script names, and all code in the folders of these files. Modules from elsewhere are
-listed as uncovered. Commands of hooks and servers name files in their words. Nothing is run or
-imported.
+that are not parsed here, it is all that a script names, and all code in the folders of these files.
+Modules from elsewhere are listed as uncovered. Commands of hooks and servers name files in their
+words. Nothing is run or imported.
 """
 
 from __future__ import annotations
 
 import hashlib
-import itertools
 import os
 import re
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import pairwise, product
+from itertools import product
 from typing import Any
 
 import msgspec
@@ -32,11 +31,22 @@ from equipage.formats.toolpack.model import Toolpack
 from equipage.loading.findings import finding
 from equipage.loading.pipeline import Outcome
 from equipage.loading.result import canonical_json
+from equipage.record.commands import (
+    IGNORED_FOLDERS,
+    MAX_PATH_LENGTH,
+    PATH_IN_TEXT,
+    files_below,
+    folders_up,
+    is_private,
+    may_be_path,
+    programs_run_by_name,
+    strip_project_prefix,
+    words_naming_files,
+)
 
 #: The most files that the code of one tool may have.
 MAX_FILES = 2000
 _POLICY = PathPolicy(absolute="refuse", parents="refuse")
-_IGNORED_FOLDERS = frozenset({"__pycache__", "node_modules", ".git", ".hg", ".svn", ".venv"})
 #: What records the versions of the packages of a Node.js script.
 _NODE_LOCKS = ("package-lock.json", "npm-shrinkwrap.json", "yarn.lock", "pnpm-lock.yaml")
 #: The endings of code, which a script may load by a name that it makes up.
@@ -45,8 +55,6 @@ _CODE_ENDINGS = re.compile(
     r"|tsx?|wasm)\Z|\b(?:composer|deno|package)\.json\Z|\bpyproject\.toml\Z",
     re.IGNORECASE,
 )
-#: What may be the path of a file, in a text of any language.
-_PATH_IN_TEXT = re.compile(r"/?[\w.+@%-]+(?:/[\w.+@%-]+)*")
 #: What languages add to a name: of a module of Python, or of one of Node.js.
 _IMPLIED_ENDINGS = ("", ".py", ".js", ".cjs", ".mjs", ".json")
 #: What a path may start with besides a name; an absolute path starts with nothing.
@@ -56,31 +64,12 @@ _PHP = re.compile(r"php[0-9.]*(?:-cli)?")
 #: Where programs are looked for, whatever the PATH of the caller is.
 SYSTEM_PATH = "/usr/local/bin:/usr/bin:/bin"
 
-#: How clients and shells write the folder of the project, of a plugin or of a skill.
-_PROJECT_PREFIX = re.compile(
-    r"\$(?:env:)?\{?(?:\w*(?:project|plugin|workspace|extension|skill|repo)\w*|pwd|__dirname)"
-    r"(?::[^}\s]*)?\}?[/\\]?|\.\.?/",
-    re.IGNORECASE,
-)
-#: Commands that print that folder, inside of others.
-_PROJECT_FOLDER_COMMAND = re.compile(r"(?:\$\(|`)(?:git rev-parse --show-toplevel|pwd)(?:\)|`)/?")
-#: Separates the words of a command.
-_WORD_BREAK = re.compile(r"[\s\"'`]+")
-#: What ends a word inside of a word: a shell runs `sh -c "a.sh && b.sh"`, an option has `--file=x`.
-_INNER_WORD_BREAK = re.compile(r"[\s;&|()<>\"'`=,]+")
 #: How texts name files that a client puts in their place.
 _FILE_REFERENCE = re.compile(
     r"\{file:([^}\n]+)\}|@\{([^}\n]+)\}|#\[\[file:([^\]\n]+)\]\]|file://([^\s\"')]+)"
 )
 #: A value that may be a path and nothing else.
 _PATH_ALONE = re.compile(r"[^\s{}<>|*?]+[./][^\s{}<>|*?]*")
-#: Files with secrets, by their name; examples of such files have none.
-_PRIVATE_NAME = re.compile(
-    r"(?:\A|/)(?:\.env(?!\.(?:example|sample|template|dist)\Z)(?:\.[^/]*)?"
-    r"|[^/]*\.(?:pem|key|p12|pfx)"
-    r"|id_(?:rsa|dsa|ecdsa|ed25519)|\.netrc|\.npmrc)\Z"
-)
-_MAX_PATH_LENGTH = 500
 
 
 class CodeProblem(EquipageError):
@@ -297,7 +286,7 @@ class _CodeCollector:
         folders of these files."""
         waiting = list(self.files)
         for word in words:
-            waiting += self._add_named([word, *_PATH_IN_TEXT.findall(word)], self.folder)
+            waiting += self._add_named([word, *PATH_IN_TEXT.findall(word)], self.folder)
         if not waiting:  # `make`, say: it looks into the folder that it works in
             entries = entries_of(self.folder, self.known.disk)
             waiting = self._add_code(self.folder, (each.name for each in entries))
@@ -307,9 +296,9 @@ class _CodeCollector:
             if here not in seen:
                 seen.add(here)
                 folder, data = os.path.dirname(here), self.known.disk.peek(here) or b""
-                names = _PATH_IN_TEXT.findall(data.decode("utf-8", "replace"))
+                names = PATH_IN_TEXT.findall(data.decode("utf-8", "replace"))
                 if self.imports:
-                    names = filter(_CODE_ENDINGS.search, names)
+                    names = [each for each in names if _CODE_ENDINGS.search(each)]
                 elif _may_be_code(here):
                     waiting += self._add_code_below(folder)
                 waiting += self._add_named(names, folder)
@@ -320,11 +309,13 @@ class _CodeCollector:
         for name in dict.fromkeys(names):
             # As in `$HOME_OF_IT/x.sh`, `__DIR__ . '/x.php'` and `import a.b`.
             shapes = {name, name.lstrip("/"), name.partition("/")[2], name.replace(".", "/")}
-            for base, shape in product({folder, *self.roots}, shapes):
+            for base, shape in product({folder, *self.roots}, shapes - {""}):
                 start = shape.partition("/")[0]
                 # A look at the first part of the name spares most looks at files.
-                if start in self.known.names_in(base) or start in _ELSEWHERE:
-                    path = os.path.normpath(os.path.join(base, shape))
+                if start not in self.known.names_in(base) and start not in _ELSEWHERE:
+                    continue
+                path = os.path.normpath(os.path.join(base, shape))
+                if os.path.basename(path) in self.known.names_in(os.path.dirname(path)):
                     for ending in _IMPLIED_ENDINGS:
                         found += self._add_path(path + ending)
                     found += self._add_code_below(path) if path not in self.roots else ()
@@ -336,7 +327,7 @@ class _CodeCollector:
         if real in self.walked or not is_below(real, self.folder):
             return []
         self.walked.add(real)
-        return self._add_code(real, _files_below(real, self.known.disk))
+        return self._add_code(real, files_below(real, self.known.disk))
 
     def _add_code(self, folder: str, names: Iterable[str]) -> list[str]:
         paths = (os.path.join(folder, each) for each in names if _may_be_code(each))
@@ -377,7 +368,7 @@ class _CodeCollector:
         path = self.add(reference, base)
         package = name.split(".")[0]
         if self.known.disk.is_folder(os.path.join(base, package)):
-            for inner in _files_below(os.path.join(base, package), self.known.disk):
+            for inner in files_below(os.path.join(base, package), self.known.disk):
                 self.add(f"{package}/{inner}", base)
         for each in [path, *self.files]:
             self.follow_imports(each)
@@ -451,26 +442,12 @@ class _CodeCollector:
 
 def _is_left_out(path: str) -> bool:
     """Whether a path leads into packages, which another file pins, or into version control."""
-    return not _IGNORED_FOLDERS.isdisjoint(path.split(os.sep))
+    return not IGNORED_FOLDERS.isdisjoint(path.split(os.sep))
 
 
 def _may_be_code(path: str) -> bool:
     """Whether a file is code, by its name; without an ending it is."""
     return not os.path.splitext(path)[1] or _CODE_ENDINGS.search(path) is not None
-
-
-def _files_below(folder: str, system: System) -> Iterator[str]:
-    """The files of a folder at any depth, by their paths from there; links are not followed."""
-    waiting = [""]
-    while waiting:
-        here = waiting.pop()
-        for entry in entries_of(os.path.join(folder, here), system):
-            if entry.name.startswith(".") or entry.name in _IGNORED_FOLDERS:
-                continue
-            if entry.is_dir(follow_symlinks=False):
-                waiting.append(f"{here}{entry.name}/")
-            elif entry.is_file(follow_symlinks=False) and not is_private(entry.name):
-                yield f"{here}{entry.name}"
 
 
 def _imported_names(data: bytes, module: str) -> Iterator[str]:
@@ -514,80 +491,6 @@ def path_from_folder(path: str, folder: str) -> str:
     return inner.replace(os.sep, "/")
 
 
-def is_private(path: str) -> bool:
-    """Whether a file holds secrets, by its name."""
-    return _PRIVATE_NAME.search(path.replace(os.sep, "/")) is not None
-
-
-def words_naming_files(commands: Iterable[list[str]]) -> Iterator[str]:
-    """Every word of commands, and every word inside one, that may name a file."""
-    for words in commands:
-        # As they are, since a path may hold a blank; then as a shell inside would divide them.
-        yield from map(_strip_project_prefix, words)
-        yield from _words_inside(
-            _INNER_WORD_BREAK.split(_PROJECT_FOLDER_COMMAND.sub("./", " ".join(words)))
-        )
-
-
-#: Ends a command inside a text; and words that may precede the program of a command.
-_COMMAND_END = re.compile(r"&&|\|\||[;|&\n({]|(?<=\s)-c\s")
-_COMMAND_PREFIX = re.compile(r"(?:\w+=\S*|exec|command|env|then|do|else|if|!|time|nohup|sudo)\Z")
-
-
-def programs_run_by_name(commands: Iterable[list[str]]) -> frozenset[str]:
-    """The files in commands that are run as programs, and not given to one: `./x`, not `sh x`."""
-    found: set[str] = set()
-    for words in commands:
-        folder = ""
-        for each in _COMMAND_END.split(_PROJECT_FOLDER_COMMAND.sub("./", " ".join(words))):
-            inner = list(
-                itertools.dropwhile(_COMMAND_PREFIX.match, _WORD_BREAK.split(each.strip()))
-            )
-            if inner[:1] in (["cd"], ["pushd"]) and len(inner) > 1:
-                folder = f"{_strip_project_prefix(inner[1])}/"
-            found.update(
-                f"{before}{_strip_project_prefix(word)}"
-                for word in inner[:1]
-                for before in ("", folder)
-            )
-        found.update(map(_strip_project_prefix, words[:1]))  # a path may hold a blank
-    return frozenset(found)
-
-
-def _words_inside(words: list[str]) -> Iterator[str]:
-    folder = ""
-    for before, word in pairwise(("", *words)):
-        if before in ("cd", "pushd"):
-            folder = f"{_strip_project_prefix(word)}/"
-            continue
-        if before == "-m":  # a module of Python
-            module = word.replace(".", "/")
-            yield from (f"{folder}{module}.py", f"{folder}{module}/__main__.py")
-        yield _strip_project_prefix(word)
-        if folder:
-            yield f"{folder}{_strip_project_prefix(word)}"
-
-
-def _strip_project_prefix(word: str) -> str:
-    """A path without a prefix such as `./` or `${PROJECT_DIR}/` for the project folder."""
-    return _PROJECT_PREFIX.sub("", word, count=1) if _PROJECT_PREFIX.match(word) else word
-
-
-def folders_up(folder: str, root: str) -> list[str]:
-    """A folder and those above it, up to the root. Clients differ in where paths start: beside the
-    file, or somewhere above it.
-    """
-    found = [folder]
-    while folder.startswith(root) and folder not in (root, os.sep):
-        found.append(folder := os.path.dirname(folder))
-    return found
-
-
-def may_be_path(word: str) -> bool:
-    """Whether a word may name a file: without a dot or slash it is a program or an argument."""
-    return ("." in word or "/" in word) and len(word) <= _MAX_PATH_LENGTH and "\0" not in word
-
-
 class Lookups:
     """Caches the files that configurations of one run name: many name the same ones."""
 
@@ -615,6 +518,10 @@ class NamedFiles:
         for word in words_naming_files(commands):
             yield from self._find_file(word)
 
+    def files_at(self, paths: Iterable[str]) -> Iterator[tuple[str, str]]:
+        """The files at paths that are to be locked."""
+        yield from (found for path in paths if (found := self._hash_file(path)))
+
     def executables_run_by(self, commands: Sequence[list[str]]) -> Iterator[tuple[str, str]]:
         """The executable files that commands run by their own name."""
         for word in programs_run_by_name(commands):
@@ -633,7 +540,7 @@ class NamedFiles:
                 for match in _FILE_REFERENCE.finditer(value):
                     yield from self._find_file(next(filter(None, match.groups())))
             if (
-                len(value) <= _MAX_PATH_LENGTH
+                len(value) <= MAX_PATH_LENGTH
                 and "://" not in value
                 and _PATH_ALONE.fullmatch(value)
             ):
@@ -646,7 +553,7 @@ class NamedFiles:
     def _find_file(self, word: str) -> Iterator[tuple[str, str]]:
         if not may_be_path(word):
             return
-        inner = _strip_project_prefix(word)
+        inner = strip_project_prefix(word)
         if not may_be_path(inner):
             return
         is_absolute = os.path.isabs(inner)

@@ -277,10 +277,12 @@ class _StepIndex:
         self._below: Counter[Path] = Counter()  #: at a path or below it
         self._at: Counter[Path] = Counter()  #: at a path, and so for every part of that value
         for grant, far in steps:
-            for depth in range(len(grant.path) + 1) if grant is not None else ():
+            if grant is None:
+                continue
+            for depth in range(len(grant.path) + 1):
                 self._below[grant.path[:depth]] += far
             # What holds for everything else follows from a whole list, not from an entry of it.
-            if grant is not None and not grant.base and grant.path:
+            if not grant.base and grant.path:
                 self._at[grant.path] += far
 
     def far_at(self, path: Path) -> int:

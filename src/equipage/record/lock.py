@@ -23,11 +23,11 @@ from equipage.clients.file_grants import precedence_of
 from equipage.clients.grants import Effect, Grant, Reach
 from equipage.clients.launchers import commands_among, launch_of, split_command
 from equipage.clients.plugins import OWNERS, Part, all_parts
-from equipage.clients.reading import Reading, reaches_of, reading_of
+from equipage.clients.reading import Reading, reaches_of, reading_of, unknown_keys_of
 from equipage.clients.references import parse_references
 from equipage.clients.tables.conventions import CONVENTIONS
 from equipage.clients.tables.skills import OPEN
-from equipage.clients.tables.unread import CODEX_RULE, HOOK_FILE
+from equipage.clients.tables.unread import CODEX_RULE, EDITOR, HOOK_FILE
 from equipage.core import codes
 from equipage.core.frozen import convert
 from equipage.core.path import Path, PathSyntaxError, format_path, parse_path, walk
@@ -40,17 +40,18 @@ from equipage.loading.pipeline import Outcome
 from equipage.loading.project_root import SHARED_FILE
 from equipage.loading.result import CANONICAL_VERSION, canonical_json
 from equipage.loading.session import Request, Run
-from equipage.project.settings import load_settings, projects_of
+from equipage.project.settings import load_project_settings, projects_of
+from equipage.record.commands import files_beside_launchers, files_read_by, is_private
 from equipage.record.dependencies import (
     CodeCache,
     CodeProblem,
     Lookups,
     NamedFiles,
     code_of,
-    is_private,
     path_from_folder,
     program_named,
 )
+from equipage.record.diff import canonical_text
 from equipage.record.sides import LINKS
 from equipage.syntax.suspicious import mask_secrets
 from equipage.workspace import Workspace
@@ -129,6 +130,7 @@ class Item(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unknown_field
     code: LockedCode | None = None
     reach: dict[str, tuple[LockedGrant, ...]] = {}  #: by what has it: `agent reviewer`
     unknown: bool = False  #: whether it is not known what its client makes of it
+    keys: dict[str, str] = {}  #: keys that no table has → the hash of their values
 
 
 class WorkspaceLock(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -152,12 +154,12 @@ class LockedFile(msgspec.Struct, frozen=True):
     files: tuple[tuple[str, str], ...]
     problems: tuple[str, ...] = ()  #: what could not be covered
     real: Hashable = None  #: the file itself, whatever links led to it
-    guessed: bool = False  #: whether another load that reads the file knows better what it is
+    yields: bool = False  #: whether another load that reads the file knows better what it is
     link: str | None = None  #: where it was found, if links led from there to the file
 
     def __reduce__(self) -> tuple[Any, ...]:
         packed = msgspec.msgpack.encode((self.file, self.item, self.files))
-        return _unpack_locked_file, (packed, self.problems, self.real, self.guessed, self.link)
+        return _unpack_locked_file, (packed, self.problems, self.real, self.yields, self.link)
 
 
 _decode_packed = msgspec.msgpack.Decoder(tuple[str, Item, tuple[tuple[str, str], ...]]).decode
@@ -195,7 +197,7 @@ def lock_load(found: FileLoad, root: str, run: Run) -> LockedFile | None:
     locked = lock_outcome(outcome, found.path, root, run)
     link = _name_where_found(found.path, root, run)
     return msgspec.structs.replace(
-        locked, real=real, guessed=found.guessed, link=None if link == locked.file else link
+        locked, real=real, yields=found.yields, link=None if link == locked.file else link
     )
 
 
@@ -261,7 +263,7 @@ def build_lock(
         elif each is not None:  # the process that loaded it died
             found[each.path] = _lock_unloaded(each.path, root, run)
     read = {source for each in found.values() for source in each.item.sources}
-    kept = [each for each in found.values() if not (each.guessed and each.file in read)]
+    kept = [each for each in found.values() if not (each.yields and each.file in read)]
     kept += links
     if programs:
         kept = list(_add_programs(kept, run.files.system))
@@ -328,13 +330,13 @@ def _lock_unread(file: str, sort: str, root: str, run: Run) -> LockedFile | None
             reach = dict(_lock_reaches([codex_rules.reach_of_rules(rules, name)]))
             meaning = codex_rules.digest_of_rules(rules)
             item = Item(codex_rules.KIND, meaning, what=sort, reach=reach)
-    return LockedFile(name, item, ((name, digest),), real=real, guessed=True)
+    return LockedFile(name, item, ((name, digest),), real=real, yields=True)
 
 
 def _lock_settings(run: Run, root: str) -> Iterator[LockedFile]:
     """The settings that decide which files are read, and what is forbidden."""
     for project in projects_of(run):
-        outcome = load_settings(project.root, run)
+        outcome = load_project_settings(project.root, run)
         file = "" if outcome is None else outcome.session.path
         if outcome is None or not run.files.system.is_inside(file, root):
             continue
@@ -349,13 +351,15 @@ def _lock_parts(kept: Sequence[LockedFile], root: str, run: Run) -> Iterator[Loc
 
     What a manifest names by a path, its own item has already.
     """
-    known = {each.file for each in kept}
+    known = {each.file for each in kept if each.item.what != EDITOR}
     owners = [
         (each.item.kind, os.path.join(root, *each.file.split("/")))
         for each in kept
         if each.item.kind in OWNERS
     ]
     roots = {root, *(real_path(each.root) for each in projects_of(run))}
+    editors = (each.file for each in kept if each.item.what == EDITOR)
+    roots |= {os.path.join(root, *name.split("/")[:-2]) for name in editors}
     system = run.files.system
     for part in all_parts(owners, roots, run.files):
         # Of a link that leads out, a lock has the name: what it leads to belongs to one machine.
@@ -416,6 +420,11 @@ def lock_outcome(outcome: Outcome, file: str, root: str, run: Run) -> LockedFile
     runs = _record_files(others.files_run_by(commands), root, files)
     marked = _record_files(others.executables_run_by(commands), root, {}) if runs else ()
     named = _record_files(others.files_named_in(outcome, nodes), root, files)
+    # What a runner or a script reads counts, whether or not it acts for this command.
+    start, system = os.path.dirname(real), run.files.system
+    read = [path for _, path in files_read_by(commands, start, root, system)]
+    read += files_beside_launchers(commands, root, system)
+    _record_files(others.files_at(read), root, files)
     item = Item(
         outcome.kind.name,
         digest,
@@ -430,6 +439,10 @@ def lock_outcome(outcome: Outcome, file: str, root: str, run: Run) -> LockedFile
         code=None if loaded is None else _lock_code(outcome, root, files, run),
         reach=dict(sorted(_lock_reaches(reaches))),
         unknown=bool(reading.unknown),
+        keys={
+            format_path(path): hashlib.sha256(canonical_text(value).encode()).hexdigest()
+            for path, value in sorted(unknown_keys_of(outcome).items(), key=str)
+        },
     )
     return LockedFile(name, item, tuple(files.items()), tuple(problems))
 
@@ -438,8 +451,7 @@ def _digest_as_read(reading: Reading) -> str | None:
     """The digest of what a client makes of a file with errors; None if that is not known."""
     if reading.unknown:
         return None
-    value = {} if reading.is_dropped else reading.value
-    text = msgspec.json.encode(value, order="deterministic", enc_hook=str)
+    text = msgspec.json.encode(reading.counted_value, order="deterministic", enc_hook=str)
     return hashlib.sha256(text).hexdigest()
 
 

@@ -22,6 +22,7 @@ from equipage.clients.tables.unread import (
     CODEX_RULE,
     COMPILED_END,
     COMPILED_WORKFLOW,
+    EDITOR,
     HOOK_FILE,
     SOURCE_END,
 )
@@ -33,11 +34,11 @@ from equipage.effect.reach import Difference, differences, reach_of_part
 from equipage.files import System, is_below
 from equipage.loading.pipeline import Outcome
 from equipage.loading.session import Run
-from equipage.project.settings import load_settings, projects_of
+from equipage.project.settings import load_project_settings, projects_of
 from equipage.record.diff import canonical_text
 from equipage.workspace import Workspace
 from equipage.workspace.find import File
-from equipage.workspace.load import FileLoad, drop_overruled_guesses, load_file
+from equipage.workspace.load import FileLoad, load_file
 
 #: What only lists other files, which are compared themselves.
 _LISTS = frozenset({"list of skills"})
@@ -86,17 +87,17 @@ def loads_of(workspace: Workspace) -> Loads:
     """What is in a workspace of one path, and the settings of the projects there."""
     (path,), run, system = workspace.paths, workspace.run, workspace.system
     is_folder = system.is_folder(path)
-    found = drop_overruled_guesses(workspace.loads(every_path=True), system, only_parts=True)
+    found = workspace.loads(every_path=True)
     loads = _sort_loads(found, path if is_folder else None, system)
     if is_folder and workspace.kind is None:
         for project in projects_of(run) if not run.request.isolated else ():
-            outcome = load_settings(project.root, run)
+            outcome = load_project_settings(project.root, run)
             if outcome is not None:
                 loads.outcomes[_name(outcome.session.path, path)] = outcome
         _add_parts(loads, path, run)
     if is_folder:
         for outcome in loads.outcomes.values():
-            loads.guards.update(_guards(outcome, path))
+            _add_companions(outcome, path, loads)
     return loads
 
 
@@ -110,10 +111,16 @@ def _add_parts(loads: Loads, folder: str, run: Run) -> None:
         if each.kind.name in OWNERS
     ]
     roots = {top, *(system.real(each.root) for each in projects_of(run))}
+    roots |= {
+        os.path.dirname(os.path.dirname(os.path.join(top, name)))
+        for name, (sort, _) in loads.unread.items()
+        if sort == EDITOR
+    }
     for part in all_parts(owners, roots, run.files):
         name = _name(part.path, top)
         # What a text or colours say is not a permission.
-        if name in loads.outcomes or name in loads.unread or not part.acts:
+        is_known = name in loads.unread and loads.unread[name][0] != EDITOR
+        if name in loads.outcomes or is_known or not part.acts:
             continue
         is_out = not is_below(system.real(part.path), top)
         if part.kind and not part.has_only_table and not is_out:
@@ -143,41 +150,28 @@ def _content(data: bytes | None, path: str, system: System, *, runs: bool) -> st
     return None if digest is None else f"{digest}{' runs' * (runs and system.is_executable(path))}"
 
 
-def _guards(outcome: Outcome, folder: str) -> Iterator[tuple[str, str]]:
-    """The files that hooks of a configuration run which can stop a call, each with its hash."""
+def _add_companions(outcome: Outcome, folder: str, loads: Loads) -> None:
+    """Take up the files that decide what commands of a configuration stop, fetch or run."""
     reaches = reaches_of(outcome)
-    guarding = {grant.path for each in reaches for grant in each.grants_of("guard")}
-    commands = [
-        split_command(grant.name)
-        for each in reaches
-        for grant in each.grants_of("program")
-        if grant.path in guarding
-    ]
-    if not commands:
+    programs = [grant for each in reaches for grant in each.grants_of("program")]
+    if not programs:
         return
-    from equipage.record.dependencies import (
-        folders_up,
-        may_be_path,
-        programs_run_by_name,
-        words_naming_files,
-    )  # few have any
+    from equipage.record import commands  # few have any
 
+    guarding = {grant.path for each in reaches for grant in each.grants_of("guard")}
+    guards = [split_command(each.name) for each in programs if each.path in guarding]
     system = outcome.session.files.system
-    root = system.real(outcome.session.root)
-    places = folders_up(os.path.dirname(system.real(outcome.session.path)), root)
-    direct = programs_run_by_name(commands)
-    for word in dict.fromkeys(words_naming_files(commands)):
-        if may_be_path(word) and not os.path.isabs(word):
-            found = (os.path.normpath(os.path.join(each, word)) for each in places)
-            runs = word in direct
-            read = (
-                (path, _content(system.peek(path), path, system, runs=runs))
-                for path in found
-                if is_below(path, root)
-            )
-            path, content = next((each for each in read if each[1] is not None), ("", None))
-            if content is not None:
-                yield _name(path, system.real(folder)), content
+    root, top = system.real(outcome.session.root), system.real(folder)
+    start = os.path.dirname(system.real(outcome.session.path))
+    direct = commands.programs_run_by_name(guards)
+    for word, path in commands.files_read_by(guards, start, root, system):
+        content = _content(system.peek(path), path, system, runs=word in direct)
+        if content is not None:
+            loads.guards[_name(path, top)] = content
+    launched = [split_command(each.name) for each in programs]
+    for path in commands.files_beside_launchers(launched, root, system):
+        what = "file that says what a launcher fetches or runs"
+        loads.unread[_name(path, top)] = what, system.sha256(path) or _OUT
 
 
 def _sort_loads(found: Iterable[FileLoad], folder: str | None, system: System) -> Loads:

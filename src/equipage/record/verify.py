@@ -60,6 +60,9 @@ def _meaning_changes(old: WorkspaceLock, new: WorkspaceLock) -> Iterator[tuple[s
             yield name, "it means something else"
         elif now.unknown and old.files.get(name) != new.files.get(name):
             yield name, "it changed, and it is not known what its client makes of it"
+        for key in sorted({*was.keys, *now.keys}):
+            if was.keys.get(key) != now.keys.get(key):
+                yield name, f"`{key}` changed; equipage does not know this key"
         if was.code != now.code:
             yield name, _code_change(was.code, now.code)
         yield from ((name, what) for what in _file_changes(was, now, old, new, name))

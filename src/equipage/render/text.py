@@ -135,7 +135,7 @@ def render_finding(each: Diagnostic, style: Style) -> str:
         lines.append(f"{bullet} {style.paint('help', 'help')}: {first}")
         lines += [f"{margin}        {line}" for line in rest]
     if each.fix is not None:
-        kind = "fix" if each.fix.safe else "unsafe fix (may change what the agent does)"
+        kind = "fix" if each.fix.safe else "unsafe fix (may change what the file means)"
         lines.append(f"{bullet} {style.paint('help', kind)}: {each.fix.message}")
     return "\n".join(lines) + "\n"
 

@@ -63,6 +63,7 @@ class VariableUse(msgspec.Struct, frozen=True):
     is_key: bool
     names: tuple[str, ...]
     written: str
+    unset: tuple[str, ...] = ()  #: those of them that are not set, so that their default counts
 
 
 class EntrySpans(msgspec.Struct, frozen=True):
@@ -77,7 +78,7 @@ class Document(msgspec.Struct, eq=False, gc=False):
     """A source, parsed. `value` is plain data that must not be changed; `locate` gives spans."""
 
     source: Source
-    format: Syntax
+    syntax: Syntax
     value: Any
     window: Range = _WHOLE_SOURCE  #: the part of the source that was parsed
     merge: bool = False
@@ -122,13 +123,13 @@ class Document(msgspec.Struct, eq=False, gc=False):
         if not wanted:
             return {}
         # A text without structure has one value, and that is all of it.
-        if self.format == "text":
+        if self.syntax == "text":
             return {(): EntrySpans(Span(self.source, *self.window))} if () in wanted else {}
         text = self.parsed_text()
-        if self.format == "yaml":
+        if self.syntax == "yaml":
             places = yaml.locate(text, wanted, merge=self.merge)
         else:
-            places = _engine(self.format).locate(text, wanted)
+            places = _engine(self.syntax).locate(text, wanted)
         return {
             path: EntrySpans(
                 self.span(*place.value),
@@ -155,10 +156,13 @@ class Document(msgspec.Struct, eq=False, gc=False):
         for piece, scalar in zip(pieces, scalars, strict=True):
             if isinstance(scalar, ContainingScalar) and piece.name is not None:
                 names.setdefault((scalar.path, scalar.is_key, scalar.range), []).append(piece.name)
+        unset = {each.name for each in pieces if not (each.from_environment or each.failed)}
         for (path, is_key, place), used in names.items():
             value = path[-1] if is_key else get(self.value, path)
             written = self._written_text(self.span(*place), value)
-            yield VariableUse(path, is_key, tuple(dict.fromkeys(used)), written)
+            own = tuple(dict.fromkeys(used))
+            defaults = tuple(each for each in own if each in unset)
+            yield VariableUse(path, is_key, own, written, defaults)
 
     def _written_text(self, span: Span, value: Any) -> str:
         """The text of a scalar with its variables as they are written, without quotes and escapes.
@@ -168,7 +172,7 @@ class Document(msgspec.Struct, eq=False, gc=False):
         """
         written, source = span.text().strip(), span.source
         plain = _strip_quotes(written)
-        if self.format == "toml" or not _NEEDS_PARSING.search(written):
+        if self.syntax == "toml" or not _NEEDS_PARSING.search(written):
             return plain
         assert self.substituted_text is not None
         shift, whole = self.window[0], self.substituted_text
@@ -184,7 +188,7 @@ class Document(msgspec.Struct, eq=False, gc=False):
         ends = [*(each.start for each, _ in variables), span.end]
         pieces = (source.text[start:end] for start, end in zip(starts, ends, strict=True))
         try:
-            found = load_value(self.format, _MARK.join(pieces))
+            found = load_value(self.syntax, _MARK.join(pieces))
         except SyntaxProblem:
             return plain
         texts = found.split(_MARK) if isinstance(found, str) else []
@@ -236,19 +240,19 @@ class Document(msgspec.Struct, eq=False, gc=False):
 
     def _scalars_at(self, ranges: list[Range]) -> list[ContainingScalar | bool | None]:
         """The scalar that contains each of the ascending `ranges` of the parsed text."""
-        if self.format == "yaml":
+        if self.syntax == "yaml":
             return yaml.scalars_at(self.parsed_text(), ranges)
-        if not ranges or self.format == "text":
+        if not ranges or self.syntax == "text":
             return [None] * len(ranges)
-        return scalars_among(_engine(self.format).written(self.parsed_text()), ranges)
+        return scalars_among(_engine(self.syntax).written(self.parsed_text()), ranges)
 
     def __repr__(self) -> str:
-        return f"Document({self.source.name!r}, {self.format})"
+        return f"Document({self.source.name!r}, {self.syntax})"
 
 
 def parse(
     source: Source,
-    format: Syntax,  # noqa: A002
+    syntax: Syntax,
     *,
     window: Range | None = None,
     env: Mapping[str, str] | None = None,
@@ -265,24 +269,24 @@ def parse(
     findings then say why.
     """
     window = _WHOLE_SOURCE if window is None else window
-    document = Document(source, format, None, window, merge, comments)
+    document = Document(source, syntax, None, window, merge, comments)
     text = document.parsed_text()
     facts: list[Fact] = []
     try:
         if env is not None:
             need_all = codes.ENV_MISSING in refused
-            is_yaml = format == "yaml"
+            is_yaml = syntax == "yaml"
             replaced = substitute(text, env, is_yaml=is_yaml, need_all=need_all, mark=mark)
             # Places up to here are those of the author's text; from now on, of the new one.
             facts += _apply_substitution(document, replaced, refused)
             text = document.parsed_text()
-        parsed = _load(format, text, merge=merge)
+        parsed = _load(syntax, text, merge=merge)
     except SyntaxProblem as problem:
         found = facts + irregularity_facts(document, problem.problems)
         # With variables the text is not the author's, and the fix would have no place.
-        if format == "json" and env is None:
+        if syntax == "json" and env is None:
             return _parse_without_trailing_commas(document, text) or (None, found)
-        if format == "yaml" and window is _WHOLE_SOURCE:
+        if syntax == "yaml" and window is _WHOLE_SOURCE:
             return _parse_other_blocks(document, text, problem.problems[0], found)
         return None, found
     document.value = parsed.value
@@ -320,7 +324,7 @@ def _parse_without_trailing_commas(
     document.substituted_text = Substituted("".join(corrected))
     start = document.window[0]
     window = (start, start + len(text))
-    effect = Effect("correct", value=json.dumps(parsed.value), format="json", window=window)
+    effect = Effect("correct", value=json.dumps(parsed.value), syntax="json", window=window)
     facts = []
     for offset in commas:
         span = document.span(offset, offset + 1)
@@ -359,7 +363,7 @@ def _apply_substitution(
     if not (replaced.irregularities or any(each.from_environment for each in replaced.pieces)):
         document.substituted_text = replaced
         return []
-    engine = None if document.format == "yaml" else _engine(document.format)
+    engine = None if document.syntax == "yaml" else _engine(document.syntax)
     changes = list(structure_changes(replaced, engine))
     facts = irregularity_facts(document, (*replaced.irregularities, *changes))
     # What became of values that did not stay inside one scalar is unknown: hide every part.
@@ -406,26 +410,20 @@ def _irregularity_fact(each: Irregularity, document: Document) -> Fact:
     return Fact(each.code, each.path, values, also=also, span=span)
 
 
-def load_value(format: Syntax, text: str, *, merge: bool = False) -> Any:  # noqa: A002
+def load_value(syntax: Syntax, text: str, *, merge: bool = False) -> Any:
     """The value of a text and nothing else. Raises `SyntaxProblem`."""
-    return _load(format, text, merge=merge, oddities=False).value
+    return _load(syntax, text, merge=merge, oddities=False).value
 
 
-def _load(
-    format: Syntax,  # noqa: A002
-    text: str,
-    *,
-    merge: bool,
-    oddities: bool = True,
-) -> Parsed:
-    if format == "yaml":
+def _load(syntax: Syntax, text: str, *, merge: bool, oddities: bool = True) -> Parsed:
+    if syntax == "yaml":
         return yaml.load(text, merge=merge, oddities=oddities)
-    return _engine(format).load(text)
+    return _engine(syntax).load(text)
 
 
-def _engine(format: Syntax) -> Engine:  # noqa: A002
+def _engine(syntax: Syntax) -> Engine:
     """The engine of a format other than YAML, imported when it is first needed."""
-    if format == "json":
+    if syntax == "json":
         from equipage.syntax import json
 
         return json

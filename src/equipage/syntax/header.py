@@ -74,7 +74,7 @@ MAX_RECOVERED_LENGTH = 64 * 1024
 class Header(msgspec.Struct, frozen=True):
     """A header was found: it is `text[start:end]`. `body_range` says where the body is."""
 
-    format: Format
+    syntax: Format
     start: int
     end: int
 

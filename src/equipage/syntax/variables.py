@@ -30,7 +30,7 @@ from equipage.syntax import Engine, Irregularity, Range, SyntaxProblem, scalars_
 
 _VARIABLE_START = lazy_regex(r"\$[${]")
 _BRACES = lazy_regex(r"[{}]")
-#: What stands between the name of a variable and its default.
+#: The mark between the name of a variable and its default.
 USUAL_MARK = ":-"
 #: Values made of these characters alone cannot end a scalar, start another or open a comment.
 _HARMLESS = lazy_regex(r"[A-Za-z0-9_./@+%~-]*")
@@ -150,7 +150,7 @@ def substitute(
 ) -> Substituted:
     """`text` with its variables replaced from `env`; with `need_all`, an unset one has no value.
 
-    `mark` stands between a name and its default. Raises `SyntaxProblem` if a `${` is never closed:
+    `mark` comes between a name and its default. Raises `SyntaxProblem` if a `${` is never closed:
     everything behind it would be guesswork.
     """
     if "$" not in text:

@@ -32,6 +32,7 @@ from equipage.workspace.load import (
     FileLoad,
     Summarise,
     Summary,
+    drop_overruled_loads,
     identity_of,
     load_chunk,
     load_file,
@@ -118,22 +119,27 @@ class Workspace:
             return self._loads[file]
         return load_file(file, self.request.new_run(self.run), kind=self.kind)
 
-    def loads(self, *, every_path: bool = False) -> Iterator[FileLoad]:
+    def loads(self, *, every_path: bool = False, unread: bool = False) -> list[FileLoad]:
         """The load of each file, as a whole; the files share what they read and parse.
 
         A file below a folder that is not recognised is left out; one that the caller named is not.
-        With `every_path`, files that a tool reads and equipage does not are given, too, and each
-        path by which a tool finds a file.
+        So is a file that another load reads as its own and knows better. With `unread`, files that
+        a tool reads and equipage does not are given, too, and with `every_path` also agents by
+        their header that another load reads, and each path by which a tool finds a file.
         """
+        loads = list(self._all_loads(every_path=every_path, unread=unread))
+        return drop_overruled_loads(loads, self.system, only_parts=every_path)
+
+    def _all_loads(self, *, every_path: bool, unread: bool) -> Iterator[FileLoad]:
         said = {codes.INTERNAL_ERROR, codes.CHECK_ENDED, codes.LINK_OUTSIDE}
         if every_path:
-            said |= {codes.NOT_READ, codes.LINK_BROKEN}
+            said.add(codes.LINK_BROKEN)
         run = self.request.new_run(self.run)
         seen: set[Hashable] = set()
         for number, file in enumerate(self.files()):
             if self.progress is not None:
                 self.progress(number, len(self.files()))
-            load = load_file(file, run, kind=self.kind)
+            load = self._loads.get(file) or load_file(file, run, kind=self.kind)
             if load.outcome is not None:
                 same = identity_of(load, load.outcome)
                 if every_path or same not in seen:
@@ -143,6 +149,9 @@ class Workspace:
                 # A caller that names a file must hear what became of it.
                 problem = load.problem or unrecognised_finding(file.path, self.system)
                 yield msgspec.structs.replace(load, problem=problem)
+            elif load.unread is not None:
+                if every_path or unread:
+                    yield load
             elif load.problem is not None and load.problem.code in said:
                 yield load
 
@@ -300,7 +309,7 @@ class Workspace:
         folders = self.run.files.record
         is_same = folders is not None and folders.is_current(changes)
         if is_same:
-            new.run.adopt(self.run)
+            new.run.inherit(self.run)
             new._found, new._walked_around = self._found, self._walked_around
         # A report that was interrupted may have left records of loads without a summary.
         for file, summary in [*self._summaries.items()]:

@@ -274,9 +274,9 @@ class _Placeholders(dict[str, str]):
 def _parse_value(text: str, reading: Effect) -> Any:
     if reading.substituted:
         text = substitute(text, _Placeholders()).text
-    if reading.format == "text":
+    if reading.syntax == "text":
         return text
-    return load_value(reading.format, text, merge=reading.merge)
+    return load_value(reading.syntax, text, merge=reading.merge)
 
 
 def _canonical(value: Any) -> str:

@@ -26,7 +26,7 @@ from equipage.loading.session import Request
 from equipage.loading.tree import Origin, Origins, Via
 from equipage.project.registry import agent_folders, built_in_kinds, format_named
 from equipage.workspace import Workspace
-from equipage.workspace.load import FileLoad, drop_overruled_guesses
+from equipage.workspace.load import FileLoad
 
 #: The label of an edge where only the fact is known that the file was read.
 READ = "reads"
@@ -254,7 +254,7 @@ def list_all(workspace: Workspace) -> list[Listed]:
 def rows_of(found: Iterable[FileLoad], request: Request) -> list[Listed]:
     """The items of files that were loaded, sorted by file and place."""
     heights: dict[Listed, int] = {}
-    for each in drop_overruled_guesses(found, request.system):
+    for each in found:
         layers = each.outcome.kind.layering.layers if each.outcome is not None else ()
         for row in _rows_of_load(each, request):
             # Equal rows are one: a file may be reached through several paths.

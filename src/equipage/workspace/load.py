@@ -38,9 +38,9 @@ class FileLoad(msgspec.Struct, frozen=True):
     path: str
     outcome: Outcome | None = None
     problem: Diagnostic | None = None
-    guessed: bool = False  #: whether another load that reads the file knows better what it is
+    yields: bool = False  #: whether another load that reads the file knows better what it is
     is_part: bool = False  #: whether that is because it may be a part of another file
-    unsure: str | None = None  #: why the file was taken for its kind, if that is a guess
+    doubt: str | None = None  #: why the file was taken for its kind, if that is a guess
     unread: str | None = None  #: what a file is that belongs to a tool and is not read
     more: tuple[Diagnostic, ...] = ()  #: what was found in one all the same
     record: Record | None = None  #: what was looked at, if that is recorded
@@ -111,15 +111,16 @@ class _Loading:
         wanted = wanted or format_named(found.kind)
         if file.outside and not wanted.layering.discovered:
             return self.refuse(codes.LINK_OUTSIDE)
-        outcome = load_path(path, wanted, project.extend_request(request), run, self.files)
+        request = project.extend_request(request)
+        outcome = load_path(path, wanted, request, run, self.files, may_be_layer=True)
         # Only where nothing was read, it matters what is there instead of a file.
         if not outcome.sources and is_walked and (instead := self.no_file(found)) is not None:
             return instead
-        unsure = None if found.sure else found.why
+        doubt = None if found.sure else found.why
         # A file below a folder may be a part of another one of a format of one's own.
         is_part = found.is_part or (isinstance(self.kind, Format) and not file.named)
-        is_guess = found.by == "header" or is_part
-        return FileLoad(path, outcome, guessed=is_guess, is_part=is_part, unsure=unsure)
+        yields = found.by == "header" or is_part
+        return FileLoad(path, outcome, yields=yields, is_part=is_part, doubt=doubt)
 
     def look_into(self, path: str) -> Iterator[Diagnostic]:
         """The rules of Codex in a file that match nothing."""
@@ -165,8 +166,8 @@ def _walked_in(path: str, project: Project, run: Run) -> tuple[str, str] | None:
     return known[here]
 
 
-class _Requests(dict[str, Request]):
-    """The requests of one run, by project."""
+class _Requests(dict[str | None, Request]):
+    """The requests of one run: by project, and at None for the files that the caller named."""
 
 
 def _request_in(project: Project, run: Run) -> Request:
@@ -187,9 +188,9 @@ def _request_in(project: Project, run: Run) -> Request:
 def _request_for_named(run: Run) -> Request:
     """A request for the files that the caller named, one for all of them."""
     known = run.cache(_Requests)
-    if "" not in known:
-        known[""] = msgspec.structs.replace(run.request, confined=False)
-    return known[""]
+    if None not in known:
+        known[None] = msgspec.structs.replace(run.request, confined=False)
+    return known[None]
 
 
 def bug(path: str, error: Exception, system: System) -> Diagnostic:
@@ -216,16 +217,17 @@ def identity_of(load: FileLoad, outcome: Outcome) -> Hashable:
     return source if source is not None else system.real(load.path)
 
 
-def drop_overruled_guesses(
-    loads: Iterable[FileLoad], system: System, *, only_parts: bool = False
+def drop_overruled_loads(
+    loads: list[FileLoad], system: System, *, only_parts: bool
 ) -> list[FileLoad]:
-    """The files without those whose kind was a guess and which another load reads as its own.
+    """The loads without those of files that another load reads as its own and knows better.
 
-    With `only_parts`, one that its header shows to be an agent stays: a tool may read that, too.
+    A layer is none by itself. With `only_parts`, one that its header shows to be an agent stays: a
+    tool may read that, too.
     """
-    loads = list(loads)
-    guesses = {each.path for each in loads if each.is_part or (each.guessed and not only_parts)}
-    if not guesses:
+    loads = [each for each in loads if each.outcome is None or not each.outcome.session.is_layer]
+    weak = {each.path for each in loads if each.is_part or (each.yields and not only_parts)}
+    if not weak:
         return loads
     # By the real path: a load reads through links, and names files by what they lead to.
     used = {
@@ -235,7 +237,7 @@ def drop_overruled_guesses(
         for source in each.outcome.sources
         if source.filename is not None and source.filename != system.real(each.path)
     }
-    return [each for each in loads if not (each.path in guesses and system.real(each.path) in used)]
+    return [each for each in loads if not (each.path in weak and system.real(each.path) in used)]
 
 
 # What is kept of each file. Trees, documents and texts of files without findings are let go after a
@@ -260,8 +262,8 @@ class Summary(msgspec.Struct, frozen=True):
     key: Hashable = None  #: what it shares with those that set rules see together with it
     offer: Offer | None = None  #: how others may refer to it
     refers: bool = False  #: whether it refers to others
-    guessed: bool = False  #: whether another load that reads the file knows better what it is
-    unsure: str | None = None  #: why the file was taken for its kind, if that is a guess
+    yields: bool = False  #: whether another load that reads the file knows better what it is
+    doubt: str | None = None  #: why the file was taken for its kind, if that is a guess
     layered: bool = False  #: whether it may be merged with others, see `Layering.stacks`
     waiting: tuple[PendingIgnore, ...] = ()  #: comments about findings in several files
 
@@ -292,7 +294,10 @@ def summary_with_digest(file: File, load: FileLoad, run: Run) -> Summary | None:
 
 
 def summary_of(file: File, load: FileLoad, run: Run) -> Summary | None:
-    """What a report needs of a load; None for a file that is not ours."""
+    """What a report needs of a load, with what the policy of its project forbids the file.
+
+    None for a file that is not ours.
+    """
     system, outcome = run.files.system, load.outcome
     if outcome is None:
         return _summary_of_problem(load, system, named=file.named)
@@ -302,7 +307,9 @@ def summary_of(file: File, load: FileLoad, run: Run) -> Summary | None:
         note = msgspec.structs.replace(folder[0], severity="note")
         return Summary(load.path, system.name_of(load.path), None, ok=True, diagnostics=(note,))
     try:
-        return _summary_of_outcome(load, outcome, run)
+        policy = project_of(load.path, run).settings.policy
+        findings = (*outcome.diagnostics, *_policy_findings(outcome, policy))
+        return _summary_of_outcome(load, outcome, findings, system)
     except MemoryError:
         problem = _finding(codes.CHECK_ENDED, load.path, system, reason=NO_MEMORY)
     except Exception as error:  # in a function of its kind
@@ -310,23 +317,24 @@ def summary_of(file: File, load: FileLoad, run: Run) -> Summary | None:
     return _summary_of_problem(FileLoad(load.path, problem=problem), system, named=True)
 
 
-def _summary_of_outcome(load: FileLoad, outcome: Outcome, run: Run) -> Summary:
-    name, kind, together = run.files.name_of(load.path), outcome.kind, outcome.kind.together
+def _summary_of_outcome(
+    load: FileLoad, outcome: Outcome, findings: tuple[Diagnostic, ...], system: System
+) -> Summary:
+    name, kind, together = system.name_of(load.path), outcome.kind, outcome.kind.together
     refers = together.refers if together.cross_rules else None
-    policy = project_of(load.path, run).settings.policy
     return Summary(
         load.path,
         name,
         kind.name,
-        diagnostics=(*outcome.diagnostics, *_policy_findings(outcome, policy)),
+        diagnostics=findings,
         reads=tuple(each.name for each in outcome.sources[1:] if each.name != name),
         real=identity_of(load, outcome),
-        ok=outcome.ok or load.unsure is not None,
+        ok=outcome.ok or load.doubt is not None,
         key=outcome.set_key() if together.set_rules else None,
         offer=outcome.offer(),
         refers=refers is not None and refers(outcome),
-        guessed=load.guessed,
-        unsure=load.unsure,
+        yields=load.yields,
+        doubt=load.doubt,
         layered=kind.layering.stacks is not None,
         waiting=outcome.waiting,
     )
@@ -368,9 +376,9 @@ def _summary_of_problem(load: FileLoad, system: System, *, named: bool) -> Summa
         return None
     name = system.name_of(load.path)
     if problem.code in (codes.LINK_OUTSIDE, *NOT_CHECKED):
-        guessed = problem.code != codes.LINK_OUTSIDE  # a load that reads the file knows better
+        yields = problem.code != codes.LINK_OUTSIDE  # a load that reads the file knows better
         found = (problem, *load.more)
-        return Summary(load.path, name, None, ok=True, diagnostics=found, guessed=guessed)
+        return Summary(load.path, name, None, ok=True, diagnostics=found, yields=yields)
     if named or problem.code in _WORTH_SAYING:
         return Summary(load.path, name, None, ok=False, diagnostics=(problem,))
     if problem.code == codes.FILE_UNREADABLE:

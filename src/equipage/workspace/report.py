@@ -117,7 +117,7 @@ class Report(msgspec.Struct, frozen=True):
         try:
             import pyarrow
         except ImportError:
-            raise UsageError("`to_arrow` needs pyarrow: install equipage[arrow]") from None
+            raise UsageError("`to_arrow` needs pyarrow: run `pip install pyarrow`") from None
         numbers = {"line", "column", "end_line", "end_column"}
         text, number = pyarrow.string(), pyarrow.int32()
         types = [(name, number if name in numbers else text) for name in Row._fields]
@@ -190,21 +190,15 @@ class Gathering:
     """The files of a report, and what was found in them."""
 
     def __init__(
-        self,
-        run: Run,
-        found: Found,
-        selection: Selection,
-        kind: str | Format | None = None,
-        asked: Collection[str] = (),
+        self, run: Run, found: Found, selection: Selection, kind: str | Format | None = None
     ) -> None:
-        """`asked` are the names of the files that the report is about; by default all are."""
         self.run, self.found = run, found
         self.system = run.files.system
         self.selection = selection
         self.kind = kind  #: the only kind that files may be of
-        self.asked = asked
-        #: files around those that are asked about: others may refer to them, but only findings in
-        #: `asked` are reported
+        #: the names of the files that the report is about, unless it is about all
+        self.asked: Collection[str] = ()
+        #: files around those: others may refer to them, but only findings in `asked` are reported
         self.context: set[str] = set()
         self.order: Mapping[str, int] = {}  #: of a walk over everything, by absolute path
         self.files: dict[str, Summary] = {}
@@ -231,7 +225,7 @@ class Gathering:
         if summary is None:
             return
         is_unrecognised = any(each.code == codes.UNRECOGNISED for each in summary.diagnostics)
-        if summary.guessed or is_unrecognised:
+        if summary.yields or is_unrecognised:
             self._waiting.append(summary)
         else:
             self._count(summary)
@@ -285,7 +279,7 @@ class Gathering:
         if not diagnostics:
             return
         summary = self.files.get(name)
-        if summary is not None and summary.unsure is not None:
+        if summary is not None and summary.doubt is not None:
             diagnostics = [_soften_guess(each, summary) for each in diagnostics]
         if summary is not None and self._is_fixture(path, summary):
             diagnostics = [_soften_fixture(each) for each in diagnostics]
@@ -302,7 +296,7 @@ class Gathering:
         """Whether a file of another tool, or a guess, is material of a test, and was not asked for
         itself."""
         is_ours = summary.kind is not None and not is_convention(summary.kind)
-        if summary.kind is None or (is_ours and summary.unsure is None):
+        if summary.kind is None or (is_ours and summary.doubt is None):
             return False
         return is_fixture(path, self.system, self.run.request.folders)
 
@@ -312,7 +306,9 @@ class Gathering:
         """What is left once every file was taken, and the report on all of it."""
         for path, problem in self.found.problems:
             self.add_findings(path, problem.name or path, [problem])
-        for summary in self._waiting:
+        parts = {name for summary in self._waiting for name in summary.reads}
+        # Of files that read each other, the first counts.
+        for summary in sorted(self._waiting, key=lambda each: each.name in parts):
             if summary.name not in self.used:  # else a load that reads the file knew better
                 self._count(summary)
         self._add_grouped()
@@ -343,16 +339,12 @@ class Gathering:
                 files.append(FileReport(project.file or project.root, SETTINGS, not _fails(judged)))
                 for each in judged:
                     findings.setdefault(each.identity(), each)
-        diagnostics = list({**findings, **self._findings}.values())
-        if diagnostics:
-            from equipage.loading.findings import merge_duplicates
-
-            diagnostics = merge_duplicates(diagnostics)
+        findings |= self._findings
         # Files with errors of which none is reported, because settings or a baseline ignore them.
         hidden = sorted(({*self.files} - self.context) & self._failed - self._reported)
         return Report(
             tuple(sorted(files, key=lambda each: each.path)),
-            tuple(diagnostics),
+            tuple(sorted(findings.values(), key=Diagnostic.sort_key)),
             tuple(hidden),
             left_out=tuple(self.found.left_out),
         )
@@ -374,7 +366,7 @@ def _soften_guess(each: Diagnostic, summary: Summary) -> Diagnostic:
     """A finding in a file that is of its kind by a guess: never an error, and it says why."""
     if each.severity != "error" or each.code == codes.INTERNAL_ERROR:
         return each
-    why = Label(None, f"checked as kind `{summary.kind}` because {summary.unsure}")
+    why = Label(None, f"checked as kind `{summary.kind}` because {summary.doubt}")
     return msgspec.structs.replace(each, severity="warning", related=(*each.related, why))
 
 

@@ -192,15 +192,15 @@ def _findings_not_in(
     these: Iterable[Diagnostic], those: Iterable[Diagnostic]
 ) -> tuple[Diagnostic, ...]:
     """The findings that are not among `those`. Their lines do not count: text above may grow."""
-    left = Counter(map(_identity, those))
+    left = Counter(map(_identity_without_line, those))
     found: list[Diagnostic] = []
     for each in these:
-        if left[_identity(each)] > 0:
-            left[_identity(each)] -= 1
+        if left[_identity_without_line(each)] > 0:
+            left[_identity_without_line(each)] -= 1
         else:
             found.append(each)
     return tuple(found)
 
 
-def _identity(each: Diagnostic) -> tuple[object, ...]:
+def _identity_without_line(each: Diagnostic) -> tuple[object, ...]:
     return each.code, each.severity, each.name, each.path, each.message

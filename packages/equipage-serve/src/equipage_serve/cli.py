@@ -35,6 +35,7 @@ from equipage.cli.output import Output
 from equipage.cli.request import read_named, request_of
 from equipage.cli.wings import Command
 from equipage.core.diagnostics import UsageError
+from equipage.core.text import visible
 from equipage.files.sandbox import FileProblem
 
 if TYPE_CHECKING:
@@ -102,7 +103,6 @@ def _run_tool(options: argparse.Namespace, output: Output) -> int:
         guess = nearest(wanted, by_id)
         hint = f"did you mean `{guess}`?" if guess else "run `equipage list` to see the tools"
         raise UsageError(f"there is no tool `{wanted}`; {hint}")
-    _require_extra("jinja2")
     # Before anything of it runs, and only for the tool that is called.
     _require_trust(snapshot, {wanted}, options, output)
     _note_missing([by_id[wanted]], output)
@@ -167,17 +167,17 @@ def _serve_tools(options: argparse.Namespace, output: Output) -> int:
 
     catalogue = catalogue_of(snapshot, options.names)
     if options.dry_run:
-        output.write_data("".join(f"{line}\n" for line in plan(snapshot, catalogue.refused)))
+        # What a pack says must not look like what is said about it.
+        lines = (visible(line) for line in plan(snapshot, catalogue.refused))
+        output.write_data("".join(f"{line}\n" for line in lines))
         return OK
     for name, reasons in catalogue.refused.items():
         output.note(f"equipage: {name} is not served: {'; '.join(reasons)}")
     if not catalogue.entries and not catalogue.skills:
         output.note("equipage: there is nothing to serve")
         return USAGE
-    for package in ("mcp", "jinja2"):
-        _require_extra(package)
-    if options.watch:
-        _require_extra("watchfiles")
+    if options.watch and importlib.util.find_spec("watchfiles") is None:
+        raise UsageError("--watch needs watchfiles: run `pip install watchfiles`")
     ids = {each.tool.pack.id for each in catalogue.entries.values()}
     _require_trust(snapshot, ids, options, output)
     _note_missing([each.tool for each in catalogue.entries.values()], output)
@@ -284,12 +284,6 @@ def _note_missing(tools: Iterable[Tool], output: Output) -> None:
     for tool in tools:
         for name in missing_variables(tool):
             output.note(f"equipage: {tool.pack.id}: the variable {name} is not set")
-
-
-def _require_extra(package: str) -> None:
-    if importlib.util.find_spec(package) is None:
-        others = "watchfiles" if package == "watchfiles" else "mcp jinja2 h11"
-        raise UsageError(f"this needs {package}: run `pip install {others}`")
 
 
 def _require_trust(

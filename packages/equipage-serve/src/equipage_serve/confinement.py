@@ -144,7 +144,8 @@ def _add_phrase(holds: object, phrase: str, enforced: list[str], opened: list[st
 
 
 def _files_phrase(read: Sequence[str], write: Sequence[str]) -> str:
-    reads = f", reads {', '.join(read)}" if read else ""
+    # What may be written may be read: programs open files for both.
+    reads = f", reads {', '.join((*read, *write))}" if read or write else ""
     writes = "".join(f"{each}, " for each in write)
     return (
         f"reads its code and its own folder but for hidden files and secrets{reads}, "

@@ -304,8 +304,8 @@ def call_filter(*, network: bool, forks: bool, starts: bool, pid: int | None = N
         for number in _SIGNAL_CALLS[machine]:
             program += _judge_call(number, _ARGUMENT, (_EQUAL, 1, 0, pid), _REFUSAL)
         program += _answer_call(_PIDFD_SEND_SIGNAL, _REFUSE)
-        for number, first, second in _OWNER_CALLS[machine]:
-            either = ((_EQUAL, 1, 0, first), (_EQUAL, 0, 1, second), _REFUSAL)
+        for number, word, other in _OWNER_CALLS[machine]:
+            either = ((_EQUAL, 1, 0, word), (_EQUAL, 0, 1, other), _REFUSAL)
             program += _judge_call(number, _SECOND_ARGUMENT, *either)
     # Those of the machine itself, too: behind a socket in the file system there may be an agent
     # with keys, or a service that starts programs, and Landlock does not see connections to them.

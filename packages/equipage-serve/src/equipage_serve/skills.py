@@ -165,7 +165,7 @@ def _frontmatter(data: bytes) -> dict[str, Any]:
         header = split(text, CONVENTION)
         if not isinstance(header, Header):
             raise Unservable("it has no header between `---` lines")
-        value = load_value(header.format, text[header.start : header.end])
+        value = load_value(header.syntax, text[header.start : header.end])
         # It is sent as JSON: dates, and numbers that are not finite, cannot be.
         json.dumps(value, allow_nan=False)
     except UnicodeDecodeError:

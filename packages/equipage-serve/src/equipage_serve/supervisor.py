@@ -316,15 +316,15 @@ class Supervisor:
 
 def removal(top: str) -> Iterator[None]:
     """Remove a folder that tools filled, however deep and with whatever modes, an entry for each
-    step; what cannot be removed stays. No link is followed, whoever puts one there meanwhile.
+    step; what cannot be removed stays. No link is followed, not even one that is put there later.
     """
     names = (f"{os.urandom(8).hex()}-{number}" for number in itertools.count())
     flags = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW
     waiting = ["."]
-    with contextlib.suppress(OSError), _opened(top, flags) as base:
+    with contextlib.suppress(OSError), _descriptor_of(top, flags) as base:
         while waiting:
             folder = waiting.pop()
-            with contextlib.suppress(OSError), _opened(folder, flags, base) as here:
+            with contextlib.suppress(OSError), _descriptor_of(folder, flags, base) as here:
                 for each in list(os.scandir(here)):
                     yield
                     with contextlib.suppress(OSError):
@@ -342,7 +342,7 @@ def removal(top: str) -> Iterator[None]:
 
 
 @contextlib.contextmanager
-def _opened(path: str, flags: int, folder: int | None = None) -> Iterator[int]:
+def _descriptor_of(path: str, flags: int, folder: int | None = None) -> Iterator[int]:
     descriptor = os.open(path, flags, dir_fd=folder)
     try:
         yield descriptor
@@ -356,7 +356,7 @@ def _permit_changes(name: str, folder: int) -> None:
         os.chmod(name, 0o700, dir_fd=folder, follow_symlinks=False)
         return
     # Linux changes the modes of open files only, or of what a link leads to.
-    with _opened(name, os.O_PATH | os.O_NOFOLLOW, folder) as found:
+    with _descriptor_of(name, os.O_PATH | os.O_NOFOLLOW, folder) as found:
         os.chmod(f"/proc/self/fd/{found}", 0o700)
 
 

@@ -23,15 +23,8 @@ from equipage.files.disk import Disk
 from equipage.files.reading import Files
 from equipage.files.sandbox import real_path
 from equipage.formats.toolpack.model import Toolpack
-from equipage.record.dependencies import (
-    SYSTEM_PATH,
-    Code,
-    CodeCache,
-    CodeProblem,
-    code_of,
-    folders_up,
-    is_private,
-)
+from equipage.record.commands import folders_up, is_private
+from equipage.record.dependencies import SYSTEM_PATH, Code, CodeCache, CodeProblem, code_of
 from equipage.schemas import SchemaProblem
 from equipage_serve import templates
 from equipage_serve.confinement import (
@@ -181,11 +174,9 @@ def _caps_with_targets(caps: Mapping[str, Any], base: str) -> dict[str, Any]:
         for path in paths:
             written = os.path.normpath(os.path.join(base, path))
             target = real_path(written)
-            # A lock covers the pack, and not where a link leads; and a tool could have put it there
-            # itself.
-            tops = [each for each in changed if each != written and is_below(written, each)]
-            tops = tops or ([os.sep] if os.path.isabs(path) else [base])
-            if target != written and not any(is_below(target, real_path(each)) for each in tops):
+            # A lock covers the pack, and not where a link leads; a tool could have put it there.
+            is_own = any(is_below(written, each) and written != each for each in changed)
+            if target != written and (is_own or not os.path.isabs(path)):
                 raise Unservable(f"`{path}` in `caps` is a link to {target}: write that path")
             files.setdefault(mode, []).append(target)
     return {**caps, "filesystem": files}

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from typing import Any
+
 import msgspec
 
+from equipage.clients.claude.permissions import ListName, rule_problem
 from equipage.clients.grant_rows import (
     BANG_COMMAND,
     PLUGIN_ROWS,
@@ -21,6 +25,7 @@ from equipage.clients.grant_rows import (
     hooks,
     mode,
     narrows,
+    read_names,
     runs,
     runs_commands_in,
     servers,
@@ -28,15 +33,37 @@ from equipage.clients.grant_rows import (
     whole_file,
     widens,
 )
+from equipage.clients.grants import Grant
+from equipage.core.path import Path
 
 #: The modes of Claude Code from narrow to wide.
 MODES = ("plan", "dontAsk", "default", "acceptEdits", "auto", "bypassPermissions")
 
+
+def _read_live_rules(row: Row, value: Any, path: Path) -> Iterator[Grant]:
+    """The rules that can match: what a dead one forbids is allowed."""
+    listed: ListName = "deny" if row.effect == "denies" else "ask"
+    for each in read_names(row, value, path):
+        if rule_problem(each.name, listed) is None:
+            yield each
+        elif listed == "ask" and rule_problem(each.name, "deny") is None:
+            # It is documented to ask, and was not seen to: only that it goes counts.
+            yield Grant("guard", f"ask {each.name}", "denies", path=each.path)
+
+
+def _read_whole_tools(row: Row, value: Any, path: Path) -> Iterator[Grant]:
+    """Names of tools; a pattern behind one has no effect, but for names of agents."""
+    for each in read_names(row, value, path):
+        tool, bracket, _ = each.name.partition("(")
+        is_whole = bool(bracket) and tool.isalnum() and tool not in ("Agent", "Task")
+        yield msgspec.structs.replace(each, name=tool) if is_whole else each
+
+
 _SETTINGS_ROWS = (
     default_effect("tool", "asks"),
     allows("permissions/allow"),
-    asks("permissions/ask"),
-    denies("permissions/deny"),
+    msgspec.structs.replace(asks("permissions/ask"), read=_read_live_rules),
+    msgspec.structs.replace(denies("permissions/deny"), read=_read_live_rules),
     # `manual` is another word for `default`; it has the same level, but a name of its own.
     mode("permissions/defaultMode", *MODES, default="default"),
     mode("permissions/disableBypassPermissionsMode", "disable", "", default=""),
@@ -111,6 +138,8 @@ _SETTINGS_ROWS = (
             "sandbox/filesystem/allowManagedReadPathsOnly",
         )
     ),
+    any_change_widens("parentSettingsBehavior"),
+    widens("enableArtifact"),
     widens("skipDangerousModePermissionPrompt"),
     widens("skipWebFetchPreflight"),
     widens("channelsEnabled"),
@@ -193,8 +222,8 @@ PLUGIN_SETTINGS = (allows("agent", "agent"), runs("subagentStatusLine/command"))
 TABLES: dict[str, tuple[Subject, ...]] = {
     # Claude Code.
     "claude-agent": whole_file(
-        allows_only("tools"),
-        denies("disallowedTools"),
+        msgspec.structs.replace(allows_only("tools"), read=_read_whole_tools),
+        msgspec.structs.replace(denies("disallowedTools"), read=_read_whole_tools),
         mode("permissionMode", *MODES, default="default"),
         allows("skills", "skill"),
         servers("mcpServers"),

@@ -52,6 +52,7 @@ TABLES: dict[str, tuple[Subject, ...]] = {
         allows_each_value("chat.plugins.marketplaces", "plugin"),
         allows("chat.plugins.paths", "plugin"),
         allows("chat.hookFilesLocations", "path"),
+        narrows("chat.useHooks", default=True),
         *(
             allows(f"chat.{name}Locations", "path")
             for name in ("agentFiles", "modeFiles", "promptFiles", "instructionsFiles")

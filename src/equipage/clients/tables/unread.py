@@ -25,6 +25,11 @@ COMPILED_WORKFLOW = "compiled agentic workflow"
 COMPILED_END, SOURCE_END = ".lock.yml", ".md"
 #: Such a file runs by its name, so it must have the mark of a program.
 HOOK_FILE = "Cline hook"
+#: Files that may say something about agents among much else: no check names them, but a change of
+#: them counts.
+GEMINI_VARIABLES, CONTAINER = "variables of Gemini CLI", "container of an editor"
+WORKSPACE, EDITOR = "workspace of an editor", "settings of an editor"
+QUIET = frozenset({GEMINI_VARIABLES, CONTAINER, WORKSPACE, EDITOR})
 #: What the files are, and where they live.
 UNREAD: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("A2A agent card", (".well-known/{agent-card,agent}.json", "agent-card.json")),
@@ -47,6 +52,10 @@ UNREAD: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("Codex marketplace", (".agents/plugins/marketplace.json",)),
     ("Factory file", (".factory/**/*.{md,json}",)),
     ("FastMCP configuration", ("fastmcp.json", "*.fastmcp.json")),
+    (GEMINI_VARIABLES, (".{gemini,qwen}/.env",)),
+    (CONTAINER, (".devcontainer/**/*.json", ".devcontainer.json")),
+    (EDITOR, (".vscode/settings.json",)),
+    (WORKSPACE, ("*.code-workspace",)),
     ("Gemini file", (".gemini/**/*.{json,yaml,toml,md}",)),
     ("Gemini sandbox", (".gemini/sandbox.{Dockerfile,bashrc}", ".gemini/sandbox-*.sb")),
     (COMPILED_WORKFLOW, (f".github/workflows/*{COMPILED_END}",)),

@@ -85,4 +85,4 @@ SKILL_DESCRIPTION_LONG = _codes.warning("skill-description-long")
 SKILL_DESCRIPTION_EMPTY = _codes.warning("skill-description-empty")
 SKILL_OVERLOOKED = _codes.warning("skill-overlooked")
 
-STRICT_SKILL_CODES = _codes.declared(since=NUMBER_AS_TEXT)
+STRICT_SKILL_CODES = _codes.declared(since=SKILL_NAME_DIFFERS)

@@ -225,7 +225,7 @@ def _not_a_list(tree: Tree, path: Path, found: Any) -> Fact:
     origin = tree.provenance(path).origin
     hint = None
     if isinstance(found, dict):
-        in_toml = origin.document.format == "toml"
+        in_toml = origin.document.syntax == "toml"
         hint = f"write `[[hooks.{path[-1]}]]`" if in_toml else "put `- ` before its first key"
     return _wrong_type(origin, "a list of hooks", found, hint)
 

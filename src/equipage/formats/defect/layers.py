@@ -532,7 +532,7 @@ def merge_layers_of_projects(paths: Sequence[str], request: Request) -> Iterator
     user = find_layer_folders(system.cwd, local=local, env=request.env, system=system).user
     if user is not None and system.real(os.path.join(user, CONFIG)) not in asked:
         user = None
-    found = (_project_of(path, system) for path in paths)
+    found = (_folders_around(path, system) for path in paths)
     projects = {places.root: places for places in found if places is not None}
     if user is not None and not projects:
         projects[None] = LayerFolders(system, user, user, None)
@@ -550,7 +550,7 @@ def _overrides(request: Request) -> list[str]:
     return list(given) if isinstance(given, list | tuple) else []
 
 
-def _project_of(path: str, system: System) -> LayerFolders | None:
+def _folders_around(path: str, system: System) -> LayerFolders | None:
     """The project whose layer a file is; None unless its `.defect` is in a repository's root."""
     absolute = system.absolute(path)
     if layer_by_path(absolute) not in PROJECT_LAYERS:

@@ -35,6 +35,7 @@ from equipage.formats.defect.discovery import (
 from equipage.formats.defect.hooks import EVENTS, Hook
 from equipage.formats.defect.profile_model import (
     AGENTS,
+    NOT_UTF8,
     READ_ONLY_TOOLS,
     AgentProfile,
     ProfileOptions,
@@ -304,10 +305,11 @@ _NAME = lazy_regex(r"(?:.*/)?(?:(?P<folder>[^/]+)/config\.toml|(?P<file>[^/]+)\.
 
 
 def _list_agent(plain: Any, file: str) -> Iterator[Item]:
-    """One agent, named by its file or folder."""
+    """One agent, named by its file or folder; none if the program cannot read that name."""
     match = _NAME.match(file)
     name = (match["folder"] or match["file"]) if match is not None else file
-    yield Item("agent", name, plain.get("description"))
+    if not NOT_UTF8.search(name):
+        yield Item("agent", name, plain.get("description"))
 
 
 #: Agents of the `.defect` convention: `agents/<name>.md` and `agents/<name>/config.toml`.

@@ -174,6 +174,8 @@ def sampling_facts(config: Any, path: Path) -> Iterator[Fact]:
 
 # The `agents` folder.
 
+#: Bytes of a name that are not UTF-8, as Python shows them.
+NOT_UTF8 = re.compile("[\udc80-\udcff]")
 #: Extensions that people write instead of `.md`.
 _NEARLY_MARKDOWN = frozenset({".markdown", ".mdown", ".mkd", ".mdx", ".md"})
 
@@ -185,8 +187,7 @@ def _find_profile(entry: FolderEntry, system: System) -> Entry | Fact | None:
     stem, extension = (stem, dot + extension) if stem else (entry.name, "")
     # A link counts as what it leads to; `AGENTS.outside` is for those that leave the project.
     is_folder = leads_to_folder(entry)
-    # Python shows bytes of a name that are not UTF-8 as these surrogates.
-    if re.search("[\udc80-\udcff]", entry.name):
+    if NOT_UTF8.search(entry.name):
         return (
             _overlooked_profile("its name is not valid UTF-8")
             if is_folder or extension == ".md"

@@ -237,6 +237,7 @@ STRICT_SKILL = Format(
     checks=(name_equals_folder, globs_can_match, description_is_short),
     codes=(
         *core_codes.HEADER_CODES,
+        codes.NUMBER_AS_TEXT,
         *codes.STRICT_SKILL_CODES,
         *core_codes.SUSPICION_CODES,
         core_codes.LAYER_UNREADABLE,

@@ -16,7 +16,7 @@ import json
 import os
 import pkgutil
 import re
-from collections.abc import Hashable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 import msgspec
@@ -44,7 +44,7 @@ from equipage.render.text import Style, line_to_show
 from equipage.syntax.suspicious import mask_secrets
 from equipage.workspace import Workspace
 from equipage.workspace.graph import Graph, Listed, graph_of, rows_of
-from equipage.workspace.load import FileLoad, drop_overruled_guesses, identity_of
+from equipage.workspace.load import FileLoad
 from equipage.workspace.report import Report
 
 #: How much of one text is shown, and how much room findings and values may take, in characters.
@@ -490,7 +490,7 @@ def survey_workspace(paths: Sequence[str], request: Request, *, kind: str | None
     workspace = Workspace(paths, request, kind=kind, digests=True, keeps=lambda _file: True)
     report = workspace.report()
     kept = [workspace.load(file) for file in workspace.files()]
-    found = drop_overruled_guesses(_unique_loads(kept), workspace.system)
+    found = workspace.loads()
     outcomes = [each.outcome for each in found if each.outcome is not None]
     reaches = read_folder(outcomes)
     return Survey(
@@ -504,17 +504,6 @@ def survey_workspace(paths: Sequence[str], request: Request, *, kind: str | None
         places_of(outcomes, reaches),
         _lock_state(workspace, kept),
     )
-
-
-def _unique_loads(kept: Iterable[FileLoad]) -> Iterator[FileLoad]:
-    """The loads, each file once whatever links lead to it."""
-    seen: set[Hashable] = set()
-    for each in kept:
-        if each.outcome is not None:
-            same = identity_of(each, each.outcome)
-            if same not in seen:
-                seen.add(same)
-                yield each
 
 
 def _lock_state(workspace: Workspace, kept: Sequence[FileLoad]) -> LockState | None:

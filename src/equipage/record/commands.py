@@ -1,0 +1,202 @@
+"""The files that commands of hooks and servers name or run, and those that runners read.
+
+Commands are divided as a shell would do it, without running anything.
+"""
+
+from __future__ import annotations
+
+import itertools
+import os
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import islice, pairwise
+
+from equipage.clients.launchers import launch_of
+from equipage.files import System, entries_of, is_below
+from equipage.files.walking import is_ignored
+
+#: Folders with what is installed or made, and not written by the authors of a project.
+IGNORED_FOLDERS = frozenset({"__pycache__", "node_modules", ".git", ".hg", ".svn", ".venv"})
+#: How clients and shells write the folder of the project, of a plugin or of a skill.
+_PROJECT_PREFIX = re.compile(
+    r"\$(?:env:)?\{?(?:\w*(?:project|plugin|workspace|extension|skill|repo)\w*|pwd|__dirname)"
+    r"(?::[^}\s]*)?\}?[/\\]?|\.\.?/",
+    re.IGNORECASE,
+)
+#: Commands that print that folder, inside of others.
+PROJECT_FOLDER_COMMAND = re.compile(r"(?:\$\(|`)(?:git rev-parse --show-toplevel|pwd)(?:\)|`)/?")
+#: Separates the words of a command.
+WORD_BREAK = re.compile(r"[\s\"'`]+")
+#: What ends a word inside of a word: a shell runs `sh -c "a.sh && b.sh"`, an option has `--file=x`.
+_INNER_WORD_BREAK = re.compile(r"[\s;&|()<>\"'`=,]+")
+#: What may be the path of a file, in a text of any language.
+PATH_IN_TEXT = re.compile(r"/?[\w.+@%-]+(?:/[\w.+@%-]+)*")
+MAX_PATH_LENGTH = 500
+#: Files with secrets, by their name; examples of such files have none.
+_PRIVATE_NAME = re.compile(
+    r"(?:\A|/)(?:\.env(?!\.(?:example|sample|template|dist)\Z)(?:\.[^/]*)?"
+    r"|[^/]*\.(?:pem|key|p12|pfx)"
+    r"|id_(?:rsa|dsa|ecdsa|ed25519)|\.netrc|\.npmrc)\Z"
+)
+
+
+def words_naming_files(commands: Iterable[list[str]]) -> Iterator[str]:
+    """Every word of commands, and every word inside one, that may name a file."""
+    for words in commands:
+        # As they are, since a path may hold a blank; then as a shell inside would divide them.
+        yield from map(strip_project_prefix, words)
+        yield from _words_inside(
+            _INNER_WORD_BREAK.split(PROJECT_FOLDER_COMMAND.sub("./", " ".join(words)))
+        )
+
+
+#: Ends a command inside a text; and words that may precede the program of a command.
+_COMMAND_END = re.compile(r"&&|\|\||[;|&\n({]|(?<=\s)-c\s")
+_COMMAND_PREFIX = re.compile(r"(?:\w+=\S*|exec|command|env|then|do|else|if|!|time|nohup|sudo)\Z")
+
+
+def programs_run_by_name(commands: Iterable[list[str]]) -> frozenset[str]:
+    """The files in commands that are run as programs, and not given to one: `./x`, not `sh x`."""
+    found: set[str] = set()
+    for words in commands:
+        folder = ""
+        for each in _COMMAND_END.split(PROJECT_FOLDER_COMMAND.sub("./", " ".join(words))):
+            inner = list(itertools.dropwhile(_COMMAND_PREFIX.match, WORD_BREAK.split(each.strip())))
+            if inner[:1] in (["cd"], ["pushd"]) and len(inner) > 1:
+                folder = f"{strip_project_prefix(inner[1])}/"
+            found.update(
+                f"{before}{strip_project_prefix(word)}"
+                for word in inner[:1]
+                for before in ("", folder)
+            )
+        found.update(map(strip_project_prefix, words[:1]))  # a path may hold a blank
+    return frozenset(found)
+
+
+def _words_inside(words: list[str]) -> Iterator[str]:
+    folder = ""
+    for before, word in pairwise(("", *words)):
+        if before in ("cd", "pushd"):
+            folder = f"{strip_project_prefix(word)}/"
+            continue
+        if before == "-m":  # a module of Python
+            module = word.replace(".", "/")
+            yield from (f"{folder}{module}.py", f"{folder}{module}/__main__.py")
+        yield strip_project_prefix(word)
+        if folder:
+            yield f"{folder}{strip_project_prefix(word)}"
+
+
+def strip_project_prefix(word: str) -> str:
+    """A path without a prefix such as `./` or `${PROJECT_DIR}/` for the project folder."""
+    return _PROJECT_PREFIX.sub("", word, count=1) if _PROJECT_PREFIX.match(word) else word
+
+
+#: A runner, and the files that say what it runs.
+_RUNNER_FILES = {
+    "make": ("GNUmakefile", "makefile", "Makefile"),
+    "just": ("justfile", "Justfile", ".justfile"),
+    "task": ("Taskfile.yml", "Taskfile.yaml"),
+    **dict.fromkeys(("npm", "pnpm", "yarn", "bun", "npx"), ("package.json",)),
+    **dict.fromkeys(("uv", "poetry", "hatch", "pdm"), ("pyproject.toml",)),
+    **dict.fromkeys(
+        ("docker", "docker-compose", "podman"),
+        ("compose.yaml", "compose.yml", "docker-compose.yml", "docker-compose.yaml"),
+    ),
+}
+_FILES_OF_RUNNERS = frozenset(name for names in _RUNNER_FILES.values() for name in names)
+#: Files that say where launchers fetch what they run.
+_LAUNCHER_FILES = (".npmrc", ".yarnrc", ".yarnrc.yml", "bunfig.toml", "uv.toml", "pip.conf")
+#: How many files one command may lead to.
+_MAX_READ = 200
+#: A script that is longer is not searched for further names.
+_MAX_SCRIPT = 256 * 1024
+
+
+def files_read_by(
+    commands: Sequence[list[str]], start: str, root: str, system: System
+) -> Iterator[tuple[str, str]]:
+    """The files of a project that commands run, those that these name, and what runners read.
+
+    Each has the word that names it; `start` is the folder of the configuration.
+    """
+    words = dict.fromkeys(
+        part for word in words_naming_files(commands) for part in (word, *word.split(":"))
+    )
+    runners = {
+        os.path.basename(word) for each in commands for word in WORD_BREAK.split(" ".join(each))
+    }
+    for runner in sorted(runners & _RUNNER_FILES.keys()):
+        words |= dict.fromkeys(_RUNNER_FILES[runner])
+    places, seen = folders_up(start, root), set[str]()
+    waiting = [(word, place) for word in words for place in places]
+    while waiting and len(seen) < _MAX_READ:
+        word, place = waiting.pop(0)
+        path = os.path.normpath(os.path.join(place, word))
+        if path in seen or os.path.isabs(word) or not is_below(path, root) or path == root:
+            continue
+        if system.is_folder(path) and path not in places:
+            below = (f"{path}{os.sep}{each}" for each in files_below(path, system))
+            waiting += [(os.path.relpath(each, place), place) for each in islice(below, _MAX_READ)]
+        elif (may_be_path(word) or word in _FILES_OF_RUNNERS) and system.is_file(path):
+            data = system.peek(path, max_bytes=_MAX_SCRIPT)
+            seen.add(path)
+            yield word, path
+            # What a script reads lies beside it, or below where it is started.
+            named = dict.fromkeys(PATH_IN_TEXT.findall((data or b"").decode("utf-8", "replace")))
+            waiting += [
+                (each, folder)
+                for each in named
+                if may_be_path(each) and len(named) < 10 * _MAX_READ
+                for folder in dict.fromkeys((os.path.dirname(path), place))
+            ]
+
+
+def files_beside_launchers(
+    commands: Sequence[list[str]], root: str, system: System
+) -> Iterator[str]:
+    """The files of a project that decide what its launchers fetch, or what they run instead."""
+    launches = [found for words in commands if (found := launch_of(words)) is not None]
+    for name in _LAUNCHER_FILES if launches else ():
+        if system.is_file(os.path.join(root, name)):
+            yield os.path.join(root, name)
+    for package in {re.sub(r"(?<=.)@.*", "", each.package) for each in launches}:
+        folder = os.path.join(root, "node_modules", package)
+        for name in islice(files_below(folder, system), _MAX_READ):
+            path = os.path.join(folder, *name.split("/"))
+            if not is_ignored(path, system):
+                yield path
+
+
+def folders_up(folder: str, root: str) -> list[str]:
+    """A folder and those above it, up to the root. Clients differ in where paths start: beside the
+    file, or somewhere above it.
+    """
+    found = [folder]
+    while folder.startswith(root) and folder not in (root, os.sep):
+        found.append(folder := os.path.dirname(folder))
+    return found
+
+
+def may_be_path(word: str) -> bool:
+    """Whether a word may name a file: without a dot or slash it is a program or an argument."""
+    return ("." in word or "/" in word) and len(word) <= MAX_PATH_LENGTH and "\0" not in word
+
+
+def is_private(path: str) -> bool:
+    """Whether a file holds secrets, by its name."""
+    return _PRIVATE_NAME.search(path.replace(os.sep, "/")) is not None
+
+
+def files_below(folder: str, system: System) -> Iterator[str]:
+    """The files of a folder at any depth, by their paths from there; links are not followed."""
+    waiting = [""]
+    while waiting:
+        here = waiting.pop()
+        for entry in entries_of(os.path.join(folder, here), system):
+            if entry.name.startswith(".") or entry.name in IGNORED_FOLDERS:
+                continue
+            if entry.is_dir(follow_symlinks=False):
+                waiting.append(f"{here}{entry.name}/")
+            elif entry.is_file(follow_symlinks=False) and not is_private(entry.name):
+                yield f"{here}{entry.name}"
