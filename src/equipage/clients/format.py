@@ -448,6 +448,12 @@ def _program_of(convention: Convention) -> str:
     return f"{convention.tool} {version} is not" if version else f"{convention.tool} is not"
 
 
+def _lists_that_restrict(convention: Convention) -> Iterator[str]:
+    for field in convention.fields:
+        if field.restricts and not field.order and field.type is not bool:
+            yield f"`{field.name}`"
+
+
 def restrictions_of_other_agents(convention: Convention) -> frozenset[str]:
     """The fields by which an agent of another client is restricted, and this one is not."""
     if convention.sort != "agent" or not convention.restricting_fields:
@@ -498,11 +504,6 @@ def format_of(convention: Convention) -> Format:
     is_listed = convention.sort in _LISTED_SORTS
     more = (*(codes.COPY_CODES if is_listed else ()), *own.codes)
     rules = (*checks.RULES, *own.rules)
-    lists = [
-        each.name
-        for each in convention.fields
-        if each.restricts and not each.order and each.type is not bool
-    ]
     events = hook_events(convention.kind) if convention.kind == "claude-hooks" else ()
     return Format(
         name=convention.kind,
@@ -524,7 +525,7 @@ def format_of(convention: Convention) -> Format:
             synonyms=convention.synonyms,
             elsewhere=fields_of_other_files(convention),
             lost=restrictions_of_other_agents(convention),
-            instead=f"; write {' or '.join(f'`{each}`' for each in lists)}",
+            instead=f"; write {' or '.join(_lists_that_restrict(convention))}",
             levels=fields_by_level(convention),
             unlisted=convention.unlisted.union(events),  # whose place has a finding of its own
             program=_program_of(convention),

@@ -433,7 +433,6 @@ class Collector:
         acts = getattr(kind.cls, "UNKNOWN", None) == "acts"
         severity = self._unknown_key_severity(kind.cls)
         free = [each for each in known if each not in value]
-        is_open = not any(each in value for each in guarded)
         made, rest, here = 0, list[str](), format_path(path)
         for name in unknown:
             if made >= MAX_FACTS_PER_CODE and severity is not None and not guarded:
@@ -462,7 +461,7 @@ class Collector:
             # A key one slip away from a field is never silent, even where other keys are allowed
             # or the field is there as well.
             slip = self._misspelled_field(name, guess, value, known) if where is None else None
-            is_lost = guess is None and is_open and not path and spelling in shape.lost
+            is_lost = not (guess or path) and spelling in shape.lost and guarded.isdisjoint(value)
             is_grave = guess in guarded or is_lost
             if severity is None and slip is None and not is_grave:
                 continue

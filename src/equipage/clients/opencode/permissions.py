@@ -12,10 +12,9 @@ from typing import Any
 from equipage.clients import codes
 from equipage.clients.catalogue import Convention
 from equipage.clients.tables.opencode import ASKED, ASKED_INSTEAD
-from equipage.core import codes as core_codes
-from equipage.core.diagnostics import Also, Change, Fact, Remedy, Severity, Shown
+from equipage.core.diagnostics import Also, Change, Fact, Remedy, Shown
 from equipage.core.path import Path, get
-from equipage.core.text import is_likely_typo, lazy_regex
+from equipage.core.text import Guesses, is_likely_typo, lazy_regex
 from equipage.loading.session import Session
 
 #: A rule of Claude Code, whole or without its tool. `npm run test:*` has a sense of its own.
@@ -25,11 +24,13 @@ _FOREIGN_RULE = lazy_regex(
 )
 
 
-def asked_instead(name: str) -> str | None:
+def asked_instead(name: str, guesses: Guesses) -> str | None:
     """What OpenCode asks where people write a name that no tool asks."""
     if name in ASKED:
         return None
-    return ASKED_INSTEAD.get(name.lower(), name.lower() if name.lower() in ASKED else None)
+    guess = guesses.nearest(name, ASKED)
+    is_meant = guess is not None and (guess == name.lower() or is_likely_typo(name, guess))
+    return ASKED_INSTEAD.get(name.lower(), guess if is_meant else None)
 
 
 def pattern_problem(name: str, pattern: str) -> tuple[str, str] | None:
@@ -52,46 +53,25 @@ def permissions_have_an_effect(
     for place in ((*owner, "permission") for owner in ((), *owners)):
         rules = get(config, place)
         for name, rule in rules.items() if isinstance(rules, dict) else ():
-            path, instead = (*place, name), asked_instead(name)
+            path, instead = (*place, name), asked_instead(name, session.guesses)
             actions = rule if isinstance(rule, dict) else {"*": rule}
             if instead is not None:
-                reason = f"OpenCode asks `{instead}` for it"
-                remedy = None
-                if instead not in rules:
-                    change = Change(path, instead, "key")
-                    remedy = Remedy(f"rename to `{instead}`", (change,), safe=False)
-                yield _never_matches(path, actions.values(), (reason, instead), remedy)
+                yield _never_matches(path, actions, f"OpenCode asks `{instead}` for it", instead)
             elif name in ASKED:
                 for pattern, action in actions.items():
                     if (wrong := pattern_problem(name, pattern)) is not None:
-                        yield _never_matches((*path, pattern), (action,), wrong)
+                        yield _never_matches((*path, pattern), {pattern: action}, *wrong)
                 yield from _check_overruled_rules(actions, path)
-            elif rule != "allow" and (
-                (guess := session.guesses.nearest(name, ASKED)) and is_likely_typo(name, guess)
-            ):
-                change = Change(path, guess, "key")
-                yield core_codes.UNKNOWN_FIELD.at(
-                    path,
-                    part="key",
-                    severity="error",
-                    remedy=Remedy(f"rename to `{guess}`", (change,), safe=False),
-                    field=Shown(name),
-                    owner="the permissions of OpenCode",
-                    nearest=guess,
-                )
 
 
-def _never_matches(
-    path: Path, actions: Any, wrong: tuple[str, str], remedy: Remedy | None = None
-) -> Fact:
+def _never_matches(path: Path, actions: dict[str, Any], reason: str, better: str) -> Fact:
     """A rule without effect: what it denies or asks for is allowed."""
-    severity: Severity = "warning" if all(each == "allow" for each in actions) else "error"
-    reason, better = wrong
+    is_open = any(each != "allow" for each in actions.values())
     return codes.RULE_NEVER_MATCHES.at(
         path,
         part="key",
-        severity=severity,
-        remedy=remedy,
+        severity="error" if is_open else "warning",
+        remedy=Remedy(f"rename to `{better}`", (Change(path, better, "key"),), safe=False),
         rule=Shown(path[-1]),
         reason=reason,
         better=better,
