@@ -22,6 +22,8 @@ KNOWN = ("nested_json", "batch_notifications", "garbage", "max_depth", "depth", 
         pytest.param("dpeth", "depth", id="two letters swapped"),
         pytest.param("nmae", "name", id="two letters swapped in a short name"),
         pytest.param("batch_notification", "batch_notifications", id="singular for plural"),
+        pytest.param("max_depths", "max_depth", id="two slips at most"),
+        pytest.param("maximal_depth", None, id="three slips are another name"),
         pytest.param("colour", None, id="nothing is close"),
         pytest.param("x", None, id="a single letter resembles nothing"),
         pytest.param("", None, id="nothing written"),
@@ -29,6 +31,24 @@ KNOWN = ("nested_json", "batch_notifications", "garbage", "max_depth", "depth", 
 )
 def test_nearest(written: str, meant: str | None) -> None:
     assert nearest(written, KNOWN) == meant
+
+
+@pytest.mark.parametrize(
+    ("written", "known"),
+    [
+        ("allowedMarketplaces", "blockedMarketplaces"),
+        ("enableWorkflows", "disableWorkflows"),
+        ("max_tokens", "maxTurns"),
+        ("defaultMode", "fastMode"),
+        ("minTurns", "maxTurns"),
+        ("excludeTools", "includeTools"),
+        ("timeout_ms", "timeout_s"),
+        ("addDirs", "removeDirs"),
+    ],
+)
+def test_no_guess_says_the_opposite_or_means_another_number(written: str, known: str) -> None:
+    assert nearest(written, [known]) is None
+    assert nearest(f"{known}x", [known]) == known
 
 
 def test_nothing_known() -> None:

@@ -326,7 +326,7 @@ WAYS = [
     ("claude-settings", settings(env={"GUARD": "on"}), settings(env={"GUARD": "off"}), "guard env.GUARD (another value): denies → allows"),
     ("claude-settings", settings(env={"GUARD": "on"}), settings(), "guard env.GUARD: denies → allows"),
     ("settings", '[providers.p]\n[providers.p.headers]\nauthorization = "a"\n', '[providers.p]\n[providers.p.headers]\nauthorization = "b"\n', "setting providers.p.headers.authorization = *** (another value): denies → allows"),
-    ("codex-config", 'x = 1', '[profiles.p]\nsandbox_mode = "danger-full-access"', "setting profiles.p.sandbox_mode = danger-full-access: denies → allows"),
+    ("codex-config", 'model = "x"', '[profiles.p]\nsandbox_mode = "danger-full-access"', "setting profiles.p.sandbox_mode = danger-full-access: denies → allows"),
     # A deny that forbids less than it seems to.
     ("claude-settings", settings(permissions={"deny": ["Read(.env)"]}), settings(permissions={"deny": ["Read"]}), "tool Read(.env): denies → asks"),
     ("claude-settings", settings(permissions={"deny": ["Read(.env)"]}), settings(permissions={"deny": ["Read(*)"]}), "tool Read(.env): denies → asks"),

@@ -360,6 +360,7 @@ GIVEN: list[Any] = [5, True, "zq", None, [], {}, [5], ["zq"], {"zq": 1}]
 #: What the loader looks up, or reads inside a value that the schema takes as it is.
 DEEPER = frozenset(
     {"hook-event-unknown", "manifest-refused", "manifest-path-missing", "server-unreachable"}
+    | {"unknown-reference"}
 )
 #: The hooks of settings are read by a rule of their own; null may be a value of the other.
 BY_A_RULE = {("claude-settings", "hooks"), ("claude-settings", "teammateMode")}

@@ -112,7 +112,8 @@ def test_slips_in_settings_have_a_place() -> None:
         {
             "a.yaml": "server: {name: x}\ntools: []\n",
             "pyproject.toml": "[project]\nname = 'x'\n\n[tool.equipage]\nselct = []\nignore = ['unknwon-field']\nconventions = 'no'\n"
-            "roots = ['..', 'lost']\n[tool.equipage.kinds]\n'*.conf' = 'sever'\n[tool.equipage.severity]\nwrong-typ = 'error'\nenv-missing = 'fatal'\n",
+            "roots = ['..', 'lost']\n[tool.equipage.kinds]\n'*.conf' = 'sever'\n[tool.equipage.severity]\nwrong-typ = 'error'\nenv-missing = 'fatal'\n"
+            "[tool.equipage.own-keys]\nclaude-agnet = ['trigger']\n",
         },
     )
     assert told(check()) == [
@@ -124,6 +125,7 @@ def test_slips_in_settings_have_a_place() -> None:
         "pyproject.toml:10:12: error[unknown-kind] there is no kind `sever` (at tool.equipage.kinds[\"*.conf\"]) | did you mean `server`? known: " + _known(),
         "pyproject.toml:12:1: warning[unknown-code] `wrong-typ` is not a code equipage knows (at tool.equipage.severity.wrong-typ) | did you mean `wrong-type`?",
         "pyproject.toml:13:15: error[invalid-value] `fatal` is not a valid value, expected one of `error`, `note`, `warning` (at tool.equipage.severity.env-missing)",
+        "pyproject.toml:15:1: error[unknown-kind] there is no kind `claude-agnet` (at tool.equipage.own-keys.claude-agnet) | did you mean `claude-agent`? known: " + _known(),
     ]  # fmt: skip
     assert [(each.path, each.kind, each.ok) for each in check().files] == [
         ("a.yaml", "server", True),

@@ -301,7 +301,7 @@ def test_a_page_has_room_for_much_and_says_what_it_leaves_out(
     monkeypatch.setattr("equipage.render.page._ROOM_FINDINGS", 10)
     monkeypatch.setattr("equipage.render.page.MAX_VALUES", 2)
     files = {
-        f".claude/agents/a{n}.md": f"---\nname: a{n}\ndescription: d\ntools: Reed\n---\nGo.\n"
+        f".claude/agents/a{n}.md": f"---\nname: a{n}\ndescription: d\nmodel: sonet\n---\nGo.\n"
         for n in range(4)
     }
     data = Reader(page_of(tmp_path, files)).data

@@ -142,6 +142,8 @@ class Convention(msgspec.Struct, frozen=True):
     tool: str  #: the tool, as people call it
     title: str  #: what the file is, as in “a Claude Code agent”
     fields: tuple[Field, ...]
+    #: keys at any level that a version of the tool reads, and that no row describes
+    unlisted: frozenset[str] = frozenset()
     #: the files it is, as globs over the end of a path, with `{a,b}` for a choice
     paths: tuple[str, ...] = ()
     syntax: FileSyntax = "header"

@@ -294,21 +294,26 @@ def _unknown_tools(
         (tool, span)
         for name, span in locate_names(field, value, document)
         for tool in _unknown_tools_in(name, known)
+        # A bracket that is not closed has a finding of its own, see `claude.permissions`.
+        if "(" not in tool or convention.reader != "claude"
     ]
     # Many of them have one cause: the field was written for another tool.
-    more = len(unknown) - 1 if len(unknown) > _MAX_UNKNOWN_LISTED else 0
+    if len(unknown) > _MAX_UNKNOWN_LISTED:
+        unknown = [("`, `".join(tool for tool, _ in unknown), unknown[0][1])]
     where = f" in {convention.tool}"
-    if more:
-        where += f", nor the {more} others that it does not know in `{field.name}`"
-    for name, span in unknown[:1] if more else unknown:
-        guess = nearest(name, known)
-        # The tool that was meant stays allowed.
-        is_open = guess is not None and not more and field.name.startswith("disallowed")
+    is_empty = all(_unknown_tools_in(name, known) for name in names)
+    where += f", so nothing is left of `{field.name}`" if is_empty else ""
+    # The tools that were meant stay allowed; an agent that is to have none of them is refused.
+    denies = field.name.startswith("disallowed")
+    is_grave = is_empty and (denies or convention.kind == "claude-agent")
+    for name, span in unknown:
+        first = name.partition("`")[0]
+        guess = nearest(first, known)
         yield codes.UNKNOWN_REFERENCE.at(
             (field.name,),
             span=span,
-            severity="error" if is_open else None,
-            remedy=rename_remedy(name, guess, field, span, document),
+            severity="error" if is_grave or (denies and guess is not None) else None,
+            remedy=rename_remedy(first, guess, field, span, document),
             sort="tool",
             name=Shown(name),
             where=where,

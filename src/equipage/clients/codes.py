@@ -53,12 +53,13 @@ WORKFLOW_NOT_COMPILED = _codes.warning("workflow-not-compiled")
 WORKFLOW_CODES = (WORKFLOW_NOT_COMPILED,)
 TEXT_CODES = (PATH_MISSING,)
 PERMISSION_UNDONE = _codes.warning("permission-undone")
-PERMISSION_CODES = (PERMISSION_UNDONE,)
+#: A rule of any client whose rules we know; the other codes about rules are of Claude Code alone.
+RULE_NEVER_MATCHES = _codes.error("permission-rule-never-matches")
+PERMISSION_CODES = (PERMISSION_UNDONE, RULE_NEVER_MATCHES)
 
 # What only Claude Code has: permissions, hooks, manifests, instructions.
 
 RULE_INVALID = _codes.error("permission-rule-invalid")
-RULE_NEVER_MATCHES = _codes.error("permission-rule-never-matches")
 RULE_SHADOWED = _codes.warning("permission-rule-shadowed")
 RULE_LEAKY = _codes.warning("permission-rule-leaky")
 MODE_IGNORED = _codes.warning("permission-mode-ignored")
@@ -89,7 +90,7 @@ FILE_TOO_LONG = _codes.warning("instructions-too-long")
 FILE_HIDDEN = _codes.warning("instructions-hidden")
 SKILL_NOT_READ = _codes.warning("skill-not-read")
 
-CLAUDE_CODES = _codes.declared(since=RULE_INVALID)
+CLAUDE_CODES = (RULE_NEVER_MATCHES, *_codes.declared(since=RULE_INVALID))
 
 # Lists of MCP servers.
 

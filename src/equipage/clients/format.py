@@ -34,7 +34,8 @@ from equipage.clients.headers import read_as_client
 from equipage.clients.plugins import extension_is_accepted
 from equipage.clients.tables import claude, paths, skills
 from equipage.clients.tables import gemini as gemini_tables
-from equipage.clients.tables.conventions import CONVENTIONS
+from equipage.clients.tables import opencode as opencode_tables
+from equipage.clients.tables.conventions import CONVENTIONS, VERSIONS
 from equipage.core import codes as core_codes
 from equipage.core.text import normalise_spelling
 from equipage.files.walking import hidden_folders
@@ -413,6 +414,54 @@ _ACTING_SORTS = ("agent", "command", "skill", "rule", "prompt", "instructions")
 _MISPLACED_FIELDS = {"claude-settings": {"mcpServers": "an `.mcp.json` file"}}
 
 
+#: Fields of so many things that one at another level was not meant.
+_COMMON_FIELDS = frozenset(
+    {"enabled", "disabled", "type", "command", "args", "env", "url", "path", "timeout", "model"}
+    | {"agent", "id", "mode", "source", "default", "network", "tools", "skills", "headers", "cwd"}
+)
+
+
+def fields_by_level(convention: Convention) -> dict[str, tuple[str, bool]]:
+    """The fields that a file has at one level alone → its path, and whether they restrict."""
+    found: dict[str, list[tuple[str, bool]]] = {}
+    for pattern, field in patterns_in(convention.fields):
+        parent = pattern[: -len(field.name) - 1]
+        if "*" not in parent and convention.wraps is None:
+            found.setdefault(normalise_spelling(field.name), []).append((parent, field.restricts))
+    events = hook_events(convention.kind) if convention.kind != "claude-hooks" else ()
+    asked = opencode_tables.ASKED if convention.kind == "opencode-config" else ()
+    for parent, names in (("hooks", events), ("permission", asked)):
+        for name in names if parent in convention.field_names else ():
+            found.setdefault(normalise_spelling(name), [(parent, True)])
+    return {
+        name: places[0]
+        for name, places in found.items()
+        if len(places) == 1 and name not in _COMMON_FIELDS | _DESCRIPTIVE_FIELDS
+    }
+
+
+def _program_of(convention: Convention) -> str:
+    """The tool with its version, as far as it was run."""
+    if convention.tool in (skills.OPEN.tool, "agents"):
+        return "no tool is"
+    version = VERSIONS.get(convention.tool)
+    return f"{convention.tool} {version} is not" if version else f"{convention.tool} is not"
+
+
+def _lists_that_restrict(convention: Convention) -> Iterator[str]:
+    for field in convention.fields:
+        if field.restricts and not field.order and field.type is not bool:
+            yield f"`{field.name}`"
+
+
+def restrictions_of_other_agents(convention: Convention) -> frozenset[str]:
+    """The fields by which an agent of another client is restricted, and this one is not."""
+    if convention.sort != "agent" or not convention.restricting_fields:
+        return frozenset()
+    others = (each.restricting_fields for each in CONVENTIONS if each.sort == "agent")
+    return frozenset(map(normalise_spelling, frozenset(_RESTRICTING_FIELDS).union(*others)))
+
+
 def fields_of_other_files(convention: Convention) -> dict[str, str]:
     """The fields of other files that a key may have been meant as → what reads them."""
     found = dict(_MISPLACED_FIELDS.get(convention.kind, {}))
@@ -455,6 +504,7 @@ def format_of(convention: Convention) -> Format:
     is_listed = convention.sort in _LISTED_SORTS
     more = (*(codes.COPY_CODES if is_listed else ()), *own.codes)
     rules = (*checks.RULES, *own.rules)
+    events = hook_events(convention.kind) if convention.kind == "claude-hooks" else ()
     return Format(
         name=convention.kind,
         title=convention.title,
@@ -474,6 +524,12 @@ def format_of(convention: Convention) -> Format:
             needed=_fields_that_must_fit(convention),
             synonyms=convention.synonyms,
             elsewhere=fields_of_other_files(convention),
+            lost=restrictions_of_other_agents(convention),
+            instead=f"; write {' or '.join(_lists_that_restrict(convention))}",
+            levels=fields_by_level(convention),
+            unlisted=convention.unlisted.union(events),  # whose place has a finding of its own
+            program=_program_of(convention),
+            sets=convention.sort == "settings",
             describing=_DESCRIPTIVE_FIELDS - {"name", "description"},
             ignores=True,
         ),

@@ -44,6 +44,7 @@ _CODES_OF_PARTS = frozenset(
     each.name
     for each in (
         *(core_codes.UNKNOWN_FIELD, core_codes.FOREIGN_FIELD, core_codes.NON_STRING_KEY),
+        *(core_codes.MISPLACED_FIELD, core_codes.IGNORED_FIELD),
         *(core_codes.HEADER_ENDS_EARLY, core_codes.POLICY_FORBIDS, core_codes.POLICY_NOT_PINNED),
         *({*CLAUDE_CODES, *MCP_CODES} - {codes.MANIFEST_REFUSED, codes.HOOK_UNLOADABLE}),
         *(codes.NAME_TAKEN, codes.UNKNOWN_REFERENCE, codes.PATH_MISSING, codes.RESTRICTION_EMPTY),

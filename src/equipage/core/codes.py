@@ -63,7 +63,8 @@ DOCUMENT_EMPTY = _codes.error("document-empty")
 MISSING_LEVEL = _codes.error("missing-level")
 MISSING_FIELD = _codes.error("missing-field")
 FOREIGN_FIELD = _codes.warning("foreign-field")
-IGNORED_FIELD = _codes.quiet("ignored-field")
+MISPLACED_FIELD = _codes.warning("misplaced-field")
+IGNORED_FIELD = _codes.note("ignored-field")
 UNKNOWN_FIELD = _codes.warning("unknown-field")
 WRONG_TYPE = _codes.error("wrong-type")
 INVALID_VALUE = _codes.error("invalid-value")
@@ -99,9 +100,6 @@ CORE_CODES = _codes.declared()
 
 #: Errors of reading, parsing and types prevent loading: with one of them there is no configuration.
 BLOCKING: frozenset[str] = frozenset(code.name for code in CORE_CODES if code.severity == "error")
-
-#: Codes that are reported only if `select` or `severity` names them.
-QUIET = frozenset(code.name for code in _codes.declared() if code.quiet)
 
 # What several formats share: headers, patterns, variables, suspicious text.
 

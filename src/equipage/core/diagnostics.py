@@ -151,14 +151,11 @@ class Code(str):
     """One sort of finding; as text, its name."""
 
     severity: Severity
-    quiet: bool  #: whether it is reported only to those who ask for it
     _catalogue: Catalogue
 
-    def __new__(
-        cls, name: str, severity: Severity, catalogue: Catalogue, *, quiet: bool = False
-    ) -> Code:
+    def __new__(cls, name: str, severity: Severity, catalogue: Catalogue) -> Code:
         code = super().__new__(cls, name)
-        code.severity, code.quiet, code._catalogue = severity, quiet, catalogue
+        code.severity, code._catalogue = severity, catalogue
         return code
 
     @property
@@ -208,12 +205,8 @@ class Catalogue:
         """A code of what is worth knowing."""
         return self._declare(name, "note")
 
-    def quiet(self, name: str) -> Code:
-        """A note that is reported only to those who ask for its code."""
-        return self._declare(name, "note", quiet=True)
-
-    def _declare(self, name: str, severity: Severity, *, quiet: bool = False) -> Code:
-        code = Code(name, severity, self, quiet=quiet)
+    def _declare(self, name: str, severity: Severity) -> Code:
+        code = Code(name, severity, self)
         self._codes.append(code)
         return code
 

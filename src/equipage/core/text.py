@@ -55,9 +55,27 @@ def split_lines(text: str) -> list[str]:
 
 # ------------------------------------------------------------------------------------------ names
 # Other spellings of the same words come first: `maxDepth`, `max-depth` and `MAX_DEPTH` all mean
-# `max_depth`. After them come slips of the finger, up to one wrong character in three. A guess
-# further away would mislead, so there is none.
+# `max_depth`. After them come slips of the finger: two at most, one in a short name. A guess
+# further away would mislead, and so would one that says the opposite, so there is none.
 
+#: Words that say the opposite of each other, or measure in another unit.
+_OPPOSITES = (
+    ("allow allowed", "deny denied", "block blocked", "disallow disallowed"),
+    ("enable enabled", "disable disabled"),
+    ("add added", "remove removed"),
+    ("include included", "exclude excluded"),
+    ("min", "max"),
+    ("import", "export"),
+    ("ms", "s sec secs seconds", "minutes", "hours", "days"),
+)
+_SENSES = {
+    word: (number, sense)
+    for number, group in enumerate(_OPPOSITES)
+    for sense, words in enumerate(group)
+    for word in words.split()
+}
+_MAX_SLIPS = 2
+_NAME = lazy_regex(r"[\w.@$ -]+")
 #: Where camelCase starts a new word.
 _CAMEL_CASE_BOUNDARY = lazy_regex(r"(?<=[a-z0-9])(?=[A-Z])")
 #: `difflib` ranks the candidates cheaply; only these few are then measured.
@@ -118,10 +136,16 @@ class Guesses:
         from difflib import get_close_matches  # slow to import, needed only for findings
 
         allowed = max(1, len(wanted) // 3)
+        if _NAME.fullmatch(wanted):  # addresses and patterns share most of their letters
+            allowed = min(allowed, _MAX_SLIPS)
         # Length and letters rule out most names before anything costly is asked.
         near = list(self._take_affordable(wanted, plausible_matches(wanted, spellings, allowed)))
         ranked = get_close_matches(wanted, near, n=_MAX_MEASURED_NAMES, cutoff=0.5)
-        measured = [(edit_distance(wanted, each), rank, each) for rank, each in enumerate(ranked)]
+        measured = [
+            (edit_distance(wanted, each), rank, each)
+            for rank, each in enumerate(ranked)
+            if not are_opposite(wanted, each)
+        ]
         slips, _, best = min(measured, default=(allowed + 1, 0, ""))
         return spellings[best] if slips <= allowed else None
 
@@ -154,6 +178,14 @@ def normalise_spelling(name: str) -> str:
     """The name in a form that is equal for `maxDepth`, `max-depth` and `MAX_DEPTH`."""
     words = _CAMEL_CASE_BOUNDARY.sub("_", name)
     return words.casefold().replace("-", "_").replace(" ", "_")
+
+
+def are_opposite(name: str, other: str) -> bool:
+    """Whether two names, as `normalise_spelling` writes them, differ in a word and its opposite."""
+    senses, others = (
+        {_SENSES[word] for word in each.split("_") if word in _SENSES} for each in (name, other)
+    )
+    return any(a == b and x != y for a, x in senses - others for b, y in others - senses)
 
 
 def plausible_matches(wanted: str, names: Iterable[str], allowed: int) -> Iterator[str]:

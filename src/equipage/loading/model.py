@@ -27,8 +27,8 @@ from equipage.core.diagnostics import (
     Shown,
 )
 from equipage.core.frozen import convert
-from equipage.core.path import HOLE, ROOT, Path, walk
-from equipage.core.text import Guesses, is_likely_typo, nearest, normalise_spelling
+from equipage.core.path import HOLE, ROOT, Path, format_path, walk
+from equipage.core.text import Guesses, edit_distance, is_likely_typo, nearest, normalise_spelling
 from equipage.loading.type_words import (
     ARRAYS,
     COMMAND_FIELDS,
@@ -105,11 +105,24 @@ class Shape(msgspec.Struct, frozen=True):
     elsewhere: Mapping[str, str] = {}
     """Unknown keys of the root that mean something elsewhere, by
     `text.normalise_spelling` → where: they were meant to act."""
+    levels: Mapping[str, tuple[str, bool]] = {}
+    """Fields that the file has at one level alone, by `text.normalise_spelling` → the path of that
+    level, and whether they restrict there."""
+    lost: frozenset[str] = frozenset()
+    """The keys of `elsewhere` that restrict there: an error, unless the file restricts as well."""
+    instead: str = ""
+    """What restricts here, for people who wrote one of them."""
+    unlisted: frozenset[str] = frozenset()
+    """Keys that no field describes, and that a version of the program reads all the same."""
+    program: str = ""
+    """Whose fields these are, with the version that they were taken from: “Codex 1.0 is not”."""
     describing: frozenset[str] = frozenset()
     """Fields that only describe: a key that resembles one without a slip is the author's own."""
     ignores: bool = False
     """Whether unknown keys that resemble nothing are only ignored, with one note for all of
-    them."""
+    them in a file."""
+    sets: bool = False
+    """Whether the file is there for its fields alone, so that one without any is an error."""
     own_codes: Mapping[str, Code] = {}
     """Unknown keys that have a code of their own."""
     secret: tuple[Path, ...] = ()
@@ -139,7 +152,8 @@ def build(value: Any, model: Any, shape: Shape, reported: Collection[str] = ()) 
     closes = not chooses_its_keys(model)
     collector = Collector(shape, reported, whole=_has_no_holes(value), closes=closes)
     pruned = collector.check(value, type_info(model), ROOT)
-    facts = [_adapt_severity(each, shape) for each in collector.facts]
+    found = (*collector.facts, *collector.ignored_keys(value))
+    facts = [_adapt_severity(each, shape) for each in found]
     if any(each.severity in (None, "error") for each in facts) or collector.holes:
         return None, pruned, facts
     try:
@@ -265,6 +279,7 @@ class Collector:
         self.closes = closes  #: whether Structs take no other keys even if they do not say so
         self.guesses = Guesses()
         self.facts: list[Fact] = []
+        self.ignored: list[Path] = []  #: keys that nothing is known to read
         self.holes = False  #: whether anything is missing
 
     def check(self, value: Any, kind: types.Type, path: Path) -> Any:
@@ -417,16 +432,24 @@ class Collector:
         guarded = getattr(kind.cls, "GUARDED", frozenset[str]()) if path else shape.guarded
         acts = getattr(kind.cls, "UNKNOWN", None) == "acts"
         severity = self._unknown_key_severity(kind.cls)
-        ignored: list[str] = []
         free = [each for each in known if each not in value]
-        made, rest = 0, list[str]()
+        made, rest, here = 0, list[str](), format_path(path)
         for name in unknown:
             if made >= MAX_FACTS_PER_CODE and severity is not None and not guarded:
                 rest.append(name)  # they are only counted, whatever was meant by them
                 continue
-            if name.startswith(exempt):
+            if name.startswith(exempt) or name in shape.unlisted:
                 continue
+            spelling = normalise_spelling(name)
             guess, where = self._meaning_of_key(name, free, kind.cls, path)
+            level, restricts = shape.levels.get(spelling, (here, False))
+            if (
+                level != here
+                and severity is not None
+                and not self._is_meant(name, guess, kind.cls, path)
+            ):
+                self.facts.append(_misplaced_key_fact((*path, name), level, restricts))
+                continue
             twin = None
             if guess is None and where is None and guarded:
                 # It nearly has the name of a field beside it that restricts, but does not restrict.
@@ -438,26 +461,42 @@ class Collector:
             # A key one slip away from a field is never silent, even where other keys are allowed
             # or the field is there as well.
             slip = self._misspelled_field(name, guess, value, known) if where is None else None
-            if severity is None and slip is None and guess not in guarded:
+            is_lost = not (guess or path) and spelling in shape.lost and guarded.isdisjoint(value)
+            is_grave = guess in guarded or is_lost
+            if severity is None and slip is None and not is_grave:
                 continue
             if not (guess or where or slip or acts) and shape.ignores and severity != "error":
-                ignored.append(name)
+                self.ignored += [(*path, name)] if path or name not in shape.describing else []
                 continue
-            worst = "error" if guess in guarded else severity or "warning"
-            if made >= MAX_FACTS_PER_CODE and guess not in guarded:
+            if made >= MAX_FACTS_PER_CODE and not is_grave:
                 rest.append(name)
                 continue
             # Where the field is there as well, a rename would make a second one of it.
             safe = None if guess is None else not shape.ignores and guess not in guarded
             fact = self._unknown_key_fact((*path, name), guess or slip, where, kind.cls, safe=safe)
+            if is_lost:
+                fact.values["instead"] = shape.instead
+            worst = "error" if is_grave else severity or "warning"
             self.facts.append(msgspec.structs.replace(fact, severity=worst))
             made += 1
         if rest:
             counted = codes.UNKNOWN_FIELD.at((*path, rest[0]), part="nowhere")
             more = {"severity": severity or "warning", "more": len(rest)}
             self.facts.append(msgspec.structs.replace(counted, **more))
-        if ignored:
-            self.facts.append(_ignored_keys_note((*path, ignored[0]), ignored, kind.cls))
+
+    def ignored_keys(self, value: Any) -> Iterator[Fact]:
+        """One finding for all keys that nothing is known to read: an error if that is the file."""
+        if self.ignored:
+            keys = {path[0] for path in self.ignored if len(path) == 1}
+            is_whole = self.shape.sets and not self.facts and keys >= value.keys() - {"$schema"}
+            yield codes.IGNORED_FIELD.at(
+                self.ignored[0],
+                part="key",
+                severity="error" if is_whole else "note",
+                program=self.shape.program,
+                any="any key of this file: " if is_whole else "",
+                fields=Shown(tuple(map(format_path, self.ignored))),
+            )
 
     def _unknown_key_severity(self, cls: type) -> Severity | None:
         """How bad an unknown key of a Struct is; None if it is silent."""
@@ -483,6 +522,16 @@ class Collector:
         if guess in shape.describing and not (is_meant or is_likely_typo(name, guess)):
             guess = None  # `compatible-with` is a field of a shop, and `compatibility` is text
         return guess, where
+
+    def _synonyms_of(self, cls: type, path: Path) -> Mapping[str, str]:
+        """What people write for the fields of a class. A Struct may bring `SYNONYMS` of its own."""
+        return getattr(cls, "SYNONYMS", {}) if path else self.shape.synonyms
+
+    def _is_meant(self, name: str, guess: str | None, cls: type, path: Path) -> bool:
+        """Whether a key has so nearly the name of a field beside it that no other was meant."""
+        if guess is None or name in self._synonyms_of(cls, path):
+            return guess is not None
+        return edit_distance(normalise_spelling(name), normalise_spelling(guess)) < 2
 
     def _misspelled_field(
         self, name: str, guess: str | None, value: dict[str, Any], known: Collection[str]
@@ -514,13 +563,15 @@ class Collector:
             remedy = Remedy(f"rename to `{guess}`", (Change(place, guess, "key"),), safe=safe)
         values: dict[str, Any] = {"field": Shown(name), "owner": title(cls), "nearest": guess}
         if guess is None and where is not None:
-            return codes.FOREIGN_FIELD.at(place, part="key", **values, where=where)
+            return codes.FOREIGN_FIELD.at(place, part="key", **values, where=where, instead="")
         return codes.UNKNOWN_FIELD.at(place, part="key", remedy=remedy, **values)
 
     def _guess_field(self, name: str, free: list[str], cls: type, path: Path) -> str | None:
-        """The field a key was probably meant to be. A Struct may bring `SYNONYMS` of its own."""
-        named: Mapping[str, str] = getattr(cls, "SYNONYMS", {}) if path else self.shape.synonyms
+        """The field a key was probably meant to be."""
+        named = self._synonyms_of(cls, path)
         synonyms = {other: field for other, field in named.items() if field in free}
+        if name in synonyms:
+            return synonyms[name]
         guess = self.guesses.nearest(name, [*free, *synonyms])
         return synonyms.get(guess, guess) if guess is not None else None
 
@@ -705,10 +756,9 @@ def _converts(value: Any, cls: type[Any]) -> bool:
     return True
 
 
-def _ignored_keys_note(place: Path, names: list[str], cls: type) -> Fact:
-    """One note for all keys of a mapping that nothing reads."""
-    first, more = Shown(names[0]), len(names) - 1
-    others = f" (and {more} more)" if more else ""
-    return codes.IGNORED_FIELD.at(
-        place, part="key", severity="note", owner=title(cls), field=first, more=others
+def _misplaced_key_fact(place: Path, level: str, restricts: bool) -> Fact:
+    severity: Severity = "error" if restricts else "warning"
+    where = f"under `{level}`" if level else "at the top of the file"
+    return codes.MISPLACED_FIELD.at(
+        place, part="key", severity=severity, field=Shown(place[-1]), where=where
     )

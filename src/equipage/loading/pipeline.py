@@ -159,11 +159,8 @@ def _diagnostics(
     documents = session.documents
     ignoring = [each.source for each in documents if _IGNORE_MARK in each.source.text]
     facts = session.facts
-    if not ignoring:  # a comment may be about any of them
-        if session.errors_only:
-            facts = [each for each in facts if (each.severity or each.code.severity) == "error"]
-        elif session.unasked:
-            facts = [each for each in facts if each.code not in session.unasked]
+    if session.errors_only and not ignoring:  # a comment may be about any of them
+        facts = [each for each in facts if (each.severity or each.code.severity) == "error"]
     if not facts and not ignoring:
         return [], []
     from equipage.loading.findings import Placer, apply_ignores, codes_in_comments, limit_findings
@@ -392,7 +389,8 @@ def build(tree: Tree, session: Session) -> tuple[Any, Tree]:
     """The typed configuration, None if anything is missing, and the tree without what is unfit."""
     kind = session.kind
     # A merge key that is not applied has been reported: it is not an unknown key, too.
-    reported = ("<<",) if any(each.code == codes.MERGE_KEY for each in session.facts) else ()
+    merged = ("<<",) if any(each.code == codes.MERGE_KEY for each in session.facts) else ()
+    reported = (*merged, *session.own_keys)
     if isinstance(kind.model, Mapping) or is_pydantic(kind.model):
         from equipage.loading.model_classes import build_by_others  # few models are such
 

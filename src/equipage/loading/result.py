@@ -383,7 +383,7 @@ class Loaded(Generic[C]):
 
         def setting(origin: Origin, how: str, *, wins: bool = False) -> Setting:
             value, at = get(origin.document.value, origin.path), origin.path
-            # In place of a variable without a value is a word that nobody wrote.
+            # In place of a variable without a value is a word that no author wrote.
             if not show_env or at in origin.document.failed_paths():
                 value, at = mask.mask_value(value, origin.child), mask.mask_path(at)
             span = spans.get((id(origin.document), origin.path))

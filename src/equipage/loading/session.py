@@ -65,8 +65,8 @@ class Request(msgspec.Struct, frozen=True):
     reads_named: bool = False  #: whether they are read for a file that the caller named, even so
     #: options that the settings of the project give; each kind takes those it knows
     defaults: Mapping[str, object] = {}
-    #: codes that the caller will not report: nothing is spent on their places and words
-    unasked: frozenset[str] = frozenset()
+    #: kind → keys that the settings of the project declare, which are not unknown
+    own_keys: Mapping[str, tuple[str, ...]] = {}
     errors_only: bool = False  #: whether the caller asks for errors alone, whatever their codes
     #: the codes that a comment in a file of a format may name; None: those of the format alone
     known_codes: KnownCodes | None = None
@@ -253,9 +253,10 @@ class Session:
         self.env = request.env
         self.embedded = request.embedded
         self.confined = request.confined
-        self.unasked, self.errors_only = request.unasked, request.errors_only
+        self.errors_only = request.errors_only
         self.roots = request.roots  #: further folders the *caller* allows
         self.more_rules = request.rules.get(kind.name, ())
+        self.own_keys = request.own_keys.get(kind.name, ())
         self.files = files if files is not None else run.files.for_next_load()
         self.path = path  #: what the caller named, absolute; links in it are not followed
         self.is_layer = False  #: whether it is judged as a part of the files that it is merged with

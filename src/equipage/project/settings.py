@@ -9,6 +9,7 @@ roots = ["shared"]  # folders of the project that references may lead into
 library = "library"  # where the includes of servers start
 kinds = { "servers/*.yaml" = "server" }  # a glob decides before anything else does
 severity = { unknown-field = "error" }
+own-keys = { skill = ["trigger"] }  # kind → keys of its files that are yours, at any level
 per-file-ignores = { "tests/**" = ["unknown-field"] }
 
 [[schemas]]  # files of your own, and the JSON Schema that describes them
@@ -127,6 +128,7 @@ class ProjectSettings(
     roots: tuple[str, ...] = ()  #: folders of the project that references may lead into
     library: str | None = None  #: the folder of the project where includes of servers start
     per_file_ignores: dict[str, tuple[str, ...]] = {}  #: glob → codes not reported there
+    own_keys: dict[str, tuple[str, ...]] = {}  #: kind → keys that no client needs to know
     schemas: tuple[OwnSchema, ...] = ()  #: JSON Schemas for files of no other kind
     policy: Policy | None = None  #: what agents may never do
 
@@ -136,22 +138,14 @@ class Selection(msgspec.Struct, frozen=True):
 
     select: frozenset[str] | None = None
     ignore: frozenset[str] = frozenset()
-    asked: frozenset[str] = frozenset()  #: quiet codes that are to be reported as well
     exclude: tuple[str, ...] = ()  #: globs over paths from the working directory
     force_exclude: bool = False  #: whether files that the caller named are excluded, too
-
-    @property
-    def unrequested_codes(self) -> frozenset[str]:
-        """The quiet codes that the caller does not want."""
-        return core_codes.QUIET - self.asked - (self.select or frozenset())
 
     def takes(self, code: str) -> bool:
         """Whether a code is to be reported; a bug in equipage always is."""
         # Silencing a bug would make a check that did not happen look like one that passed.
         if code == core_codes.INTERNAL_ERROR:
             return True
-        if code in core_codes.QUIET and code not in self.asked | (self.select or frozenset()):
-            return False
         return code not in self.ignore and (self.select is None or code in self.select)
 
 
@@ -205,11 +199,6 @@ class Project:
         relative = self._relative(path)
         return next((kind for glob, kind in self._kinds if glob.fullmatch(relative)), None)
 
-    @property
-    def requested_codes(self) -> frozenset[str]:
-        """The codes that the settings name; they are reported even if they are quiet."""
-        return frozenset(self.settings.severity) | frozenset(self.settings.select or ())
-
     def leaves_out(self, path: str, start: str | None = None) -> bool:
         """Whether the settings exclude a file, by its absolute path.
 
@@ -230,7 +219,7 @@ class Project:
     def extend_request(self, request: Request) -> Request:
         """A request with the reference roots of the project beside those of the caller."""
         settings = self.settings
-        if not settings.roots and settings.library is None and not self._schemas:
+        if not (settings.roots or settings.library or self._schemas or settings.own_keys):
             return request
         roots = (*request.roots, *(os.path.join(self.root, root) for root in settings.roots))
         library = settings.library
@@ -239,7 +228,8 @@ class Project:
         own: dict[str, object] = {"project_schemas": self._schemas}
         if library is not None:
             own["project_library"] = os.path.join(self.root, library)
-        return msgspec.structs.replace(request, roots=roots, defaults=own)
+        own_keys = settings.own_keys
+        return msgspec.structs.replace(request, roots=roots, defaults=own, own_keys=own_keys)
 
     def select_findings(
         self, diagnostics: Iterable[Diagnostic], selection: Selection, system: System
@@ -251,7 +241,7 @@ class Project:
         if select is None and settings.select is not None:
             select = frozenset(settings.select)
         ignore = selection.ignore | frozenset(settings.ignore)
-        wanted = Selection(select, ignore, frozenset(settings.severity))
+        wanted = Selection(select, ignore)
         return [
             msgspec.structs.replace(each, severity=settings.severity[each.code])
             if each.code in settings.severity
@@ -439,6 +429,8 @@ def _kinds_named(value: Any) -> Iterator[tuple[Path, str]]:
     for glob, name in mapping_or_empty(get(value, ("kinds",))).items():
         if isinstance(name, str):
             yield ("kinds", glob), name
+    for name in mapping_or_empty(get(value, ("own-keys",))):
+        yield ("own-keys", name), name
 
 
 def kinds_are_known(value: Any, session: Session) -> Iterator[Fact]:
@@ -447,7 +439,10 @@ def kinds_are_known(value: Any, session: Session) -> Iterator[Fact]:
         if name not in built_in_kinds() and name not in known_kinds():
             known = known_kinds()
             guess = session.guesses.nearest(name, known)
-            yield core_codes.UNKNOWN_KIND.at(path, kind=Shown(name), nearest=guess, known=known)
+            part: Part = "key" if path[0] == "own-keys" else "value"
+            yield core_codes.UNKNOWN_KIND.at(
+                path, part=part, kind=Shown(name), nearest=guess, known=known
+            )
 
 
 def roots_are_inside(value: Any, session: Session) -> Iterator[Fact]:

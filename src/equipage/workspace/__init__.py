@@ -158,12 +158,9 @@ class Workspace:
     def summarise(self, files: Sequence[File], summarise: Summarise) -> Iterator[Any]:
         """What a function makes of the load of each file, in order, by as many processes as asked.
 
-        The function and what it returns are sent to and by other processes. Nothing is spent on
-        findings that the caller will not report.
+        The function and what it returns are sent to and by other processes.
         """
         chunks = [files[start : start + CHUNK] for start in range(0, len(files), CHUNK)]
-        unasked = self.selection.unrequested_codes
-        request = msgspec.structs.replace(self.request, unasked=unasked)
         jobs = self.jobs or (_processors() if len(files) >= WORTH_IT else 1)
         if self.keeps is not None or self._is_recording:
             jobs = 1  # what is kept stays here
@@ -172,11 +169,11 @@ class Workspace:
             from equipage.workspace.parallel import Work, can_share, share_among_processes
 
             if can_share():
-                work = Work(request, summarise, self.kind, self.run)
+                work = Work(self.request, summarise, self.kind, self.run)
                 yield from share_among_processes(chunks, work, min(jobs, len(chunks)))
                 return
         for chunk in chunks:
-            yield from load_chunk(chunk, request, self.run, summarise, self.kind)
+            yield from load_chunk(chunk, self.request, self.run, summarise, self.kind)
 
     def summaries(self, files: Sequence[File]) -> Iterator[Summary | None]:
         """What is kept of each file, in order; None for a file that is not ours."""

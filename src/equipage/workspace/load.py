@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Hashable, Iterable
+from collections.abc import Callable, Hashable, Iterable, Iterator
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 import msgspec
 
+from equipage.clients.tables.unread import CODEX_RULE
 from equipage.core import codes
 from equipage.core.diagnostics import Code, Diagnostic, UsageError
+from equipage.core.source import Source
 from equipage.core.text import describe_exception
 from equipage.files import System, entries_of, is_below
 from equipage.files.reading import Files
 from equipage.files.recording import Record
 from equipage.loading.format import Format, Offer
-from equipage.loading.pipeline import Outcome, load_path
+from equipage.loading.pipeline import Outcome, load_path, place_without_outcome
 from equipage.loading.session import Request, Run
 from equipage.project.recognise import Recognised, recognise, unrecognised_finding
 from equipage.project.registry import format_named, is_convention, may_be
@@ -39,13 +42,14 @@ class FileLoad(msgspec.Struct, frozen=True):
     is_part: bool = False  #: whether that is because it may be a part of another file
     doubt: str | None = None  #: why the file was taken for its kind, if that is a guess
     unread: str | None = None  #: what a file is that belongs to a tool and is not read
+    more: tuple[Diagnostic, ...] = ()  #: what was found in one all the same
     record: Record | None = None  #: what was looked at, if that is recorded
 
     @property
     def diagnostics(self) -> tuple[Diagnostic, ...]:
         if self.outcome is not None:
             return self.outcome.diagnostics
-        return () if self.problem is None else (self.problem,)
+        return () if self.problem is None else (self.problem, *self.more)
 
 
 def load_file(file: File, run: Run, *, kind: str | Format | None = None) -> FileLoad:
@@ -99,7 +103,8 @@ class _Loading:
         if found.kind is None:
             if file.outside and self.system.is_folder(path):
                 return self.refuse(codes.LINK_OUTSIDE)
-            return FileLoad(path, problem=found.problem, unread=found.unread)
+            more = tuple(self.look_into(path)) if found.unread == CODEX_RULE else ()
+            return FileLoad(path, problem=found.problem, unread=found.unread, more=more)
         is_walked = not file.named and self.kind is None
         if file.outside and is_walked and (instead := self.no_file(found)) is not None:
             return instead
@@ -116,6 +121,16 @@ class _Loading:
         is_part = found.is_part or (isinstance(self.kind, Format) and not file.named)
         yields = found.by == "header" or is_part
         return FileLoad(path, outcome, yields=yields, is_part=is_part, doubt=doubt)
+
+    def look_into(self, path: str) -> Iterator[Diagnostic]:
+        """The rules of Codex in a file that match nothing."""
+        from equipage.clients.codex.permissions import find_dead_rules  # few projects have any
+        from equipage.loading.findings import MAX_FINDINGS_PER_CODE
+
+        text = (self.files.peek(path) or b"").decode("utf-8", "replace")
+        source = Source.of_text(self.system.name_of(path), text)
+        facts = islice(find_dead_rules(source), MAX_FINDINGS_PER_CODE)
+        yield from map(place_without_outcome, facts)
 
     def belongs_together(self, folder: str, root: str) -> bool:
         """Whether a folder is part of a project, or the project a part of the folder."""
@@ -166,7 +181,6 @@ def _request_in(project: Project, run: Run) -> Request:
             request,
             # Where a link leads a moment later must not change what may be read.
             project=request.project or project.root,
-            unasked=request.unasked - project.requested_codes,
         )
     return known[project.root]
 
@@ -363,7 +377,8 @@ def _summary_of_problem(load: FileLoad, system: System, *, named: bool) -> Summa
     name = system.name_of(load.path)
     if problem.code in (codes.LINK_OUTSIDE, *NOT_CHECKED):
         yields = problem.code != codes.LINK_OUTSIDE  # a load that reads the file knows better
-        return Summary(load.path, name, None, ok=True, diagnostics=(problem,), yields=yields)
+        found = (problem, *load.more)
+        return Summary(load.path, name, None, ok=True, diagnostics=found, yields=yields)
     if named or problem.code in _WORTH_SAYING:
         return Summary(load.path, name, None, ok=False, diagnostics=(problem,))
     if problem.code == codes.FILE_UNREADABLE:

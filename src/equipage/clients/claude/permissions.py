@@ -13,11 +13,14 @@ from typing import Any, Literal
 import msgspec
 
 from equipage.clients import codes
+from equipage.clients.catalogue import Convention
+from equipage.clients.references import locate_names
 from equipage.clients.tables.claude import TOOLS
 from equipage.core import codes as core_codes
 from equipage.core.diagnostics import Also, Fact, Severity, Shown
 from equipage.core.path import Path
 from equipage.core.text import lazy_regex, nearest
+from equipage.loading.session import Session
 
 ListName = Literal["allow", "ask", "deny"]
 LIST_NAMES: tuple[ListName, ...] = ("deny", "ask", "allow")
@@ -94,7 +97,7 @@ def rule_problem(text: str, listed: ListName) -> Problem | None:
         # `*` replaces a part of a name, and no name holds blanks or colons.
         return _unknown_tool_problem(tool, rule.what) if re.search(r"[^\w*-]", tool) else None
     if tool[:1].islower() and not tool.startswith("mcp_"):
-        better = _format_rule(nearest(tool, TOOLS) or tool.capitalize(), rule.what)
+        better = _format_rule(nearest(tool, TOOLS), rule.what)
         return Problem("invalid", "names of tools start with a capital letter", better)
     if tool not in TOOLS or tool in REMOVED_TOOLS:
         return _unknown_tool_problem(tool, rule.what)
@@ -146,10 +149,24 @@ def _brackets_problem(tool: str, what: str) -> Problem | None:
     if tool in ("Read", "Edit") and _ABSOLUTE_PATH.match(what):
         reason = "a path that starts with `/` begins at the folder of the project"
         return Problem("never", reason, f"{tool}(/{what})")
+    if tool in ("Read", "Edit") and what.startswith("../"):
+        return Problem("never", "a pattern does not climb: write the path from the root, with `//`")
     return _command_problem(tool, what) if tool in _SHELLS else None
 
 
+#: The name of a command, a colon where a blank belongs, and the rest.
+_COLON_BEHIND_NAME = lazy_regex(r"(?P<name>[a-z][\w-]+):(?P<rest>[^*\s:/\\][^:]*)")
+
+
 def _command_problem(tool: str, what: str) -> Problem | None:
+    if "\t" in what or what.startswith(".*") or (what[0] in "\"'" and what[0] == what[-1]):
+        return Problem("never", "it is compared as text: tabs, quotes and `.*` mean themselves")
+    if divided := _COLON_BEHIND_NAME.fullmatch(what):
+        name = divided["name"]
+        written = divided["rest"] if name == "command" else what.replace(":", " ")
+        return Problem(
+            "never", "a blank divides a command from its arguments", f"{tool}({written})"
+        )
     if what.startswith(":*"):
         return Problem("invalid", "a command must precede `:*`")
     plain = what.strip()
@@ -190,6 +207,30 @@ def check(permissions: Any, path: Path) -> Iterator[Fact]:
                 yield _problem_fact(wrong, text, name, place)
     yield from _check_shadowed_rules(lists, path)
     yield from _check_leaky_denials(lists.get("deny", []), path)
+
+
+def listed_tools_are_rules(
+    convention: Convention, _config: Any, session: Session
+) -> Iterator[Fact]:
+    """The rules in a header: what opens a bracket also closes it, and what is granted can match."""
+    document = session.documents[0] if session.documents else None
+    if document is None or not isinstance(value := document.value, dict):
+        return
+    for field in convention.fields:
+        if field.refers != "tool" or field.name not in value or convention.reader != "claude":
+            continue
+        listed: ListName = "deny" if field.name.startswith("disallowed") else "allow"
+        for text, span in locate_names(field, value[field.name], document):
+            rule, wrong = parse(text), None
+            if rule is None:
+                better = f"{text})" if text.endswith("*") and text.count("(") == 1 else None
+                wrong = Problem("invalid", "its brackets are not closed at its end", better)
+            elif rule.what and rule.tool not in _NAMED_TOOLS and convention.kind != "claude-agent":
+                wrong = rule_problem(text, listed)  # an agent gets the whole tool in any case
+            if wrong is not None:
+                fact = _problem_fact(wrong, text, listed, (field.name,))
+                severity: Severity = "warning" if listed == "allow" else "error"
+                yield msgspec.structs.replace(fact, span=span, severity=severity)
 
 
 def _problem_fact(wrong: Problem, text: str, listed: ListName, place: Path) -> Fact:

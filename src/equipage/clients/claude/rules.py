@@ -166,7 +166,7 @@ def plugin_agent_fields_count(
         owner, others = "an agent of a plugin", "other agents"
         for name in written:
             yield core_codes.FOREIGN_FIELD.at(
-                (name,), part="key", field=Shown(name), owner=owner, where=others
+                (name,), part="key", field=Shown(name), owner=owner, where=others, instead=""
             )
 
 
@@ -251,9 +251,20 @@ def skill_is_read(convention: Convention, _config: Any, session: Session) -> Ite
 _RULES: dict[str, tuple[Rule, ...]] = {
     "claude-settings": (settings_are_valid, model_exists),
     "claude-hooks": (hooks_file_is_valid,),
-    "claude-agent": (header_hooks_are_valid, plugin_agent_fields_count, model_exists),
-    "claude-command": (header_hooks_are_valid, model_exists, arguments_are_replaced),
+    "claude-agent": (
+        permissions.listed_tools_are_rules,
+        header_hooks_are_valid,
+        plugin_agent_fields_count,
+        model_exists,
+    ),
+    "claude-command": (
+        permissions.listed_tools_are_rules,
+        header_hooks_are_valid,
+        model_exists,
+        arguments_are_replaced,
+    ),
     "skill": (
+        permissions.listed_tools_are_rules,
         header_hooks_are_valid,
         instructions.links_lead_somewhere,
         skill_is_read,

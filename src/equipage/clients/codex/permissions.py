@@ -20,7 +20,10 @@ from typing import Any
 
 import msgspec
 
+from equipage.clients.codes import RULE_NEVER_MATCHES
 from equipage.clients.grants import EVERYTHING, Effect, Grant, Reach
+from equipage.core.diagnostics import Fact, Shown
+from equipage.core.source import Source, Span
 from equipage.loading.result import canonical_json
 
 #: The kind of such a file in a lock. No load is of it: a check only names the file.
@@ -59,6 +62,45 @@ def rules_in(data: bytes) -> tuple[PrefixRule, ...] | None:
         return tuple(sorted({rule for each in statements for rule in _rules_of_statement(each)}))
     except (_NotUnderstood, SyntaxError, ValueError, RecursionError, tokenize.TokenError):
         return None
+
+
+def find_dead_rules(source: Source) -> Iterator[Fact]:
+    """The rules that match no command: a word of a pattern is compared with one word, as it is."""
+    try:
+        calls = [each for each in ast.walk(ast.parse(source.text)) if isinstance(each, ast.Call)]
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return  # Codex does not start with it
+    for call in calls:
+        fields = {each.arg: each.value for each in call.keywords}
+        pattern, decision = fields.get("pattern"), fields.get("decision")
+        words = pattern.elts if isinstance(pattern, ast.List) else []
+        allows = not isinstance(decision, ast.Constant) or decision.value == "allow"
+        for number, word in enumerate(words):
+            for each in word.elts if isinstance(word, ast.List) else [word]:
+                text = each.value if isinstance(each, ast.Constant) else None
+                if not isinstance(text, str) or not _is_dead(text, is_first=number == 0):
+                    continue
+                kept = re.sub(r":?\*+\Z", "", text).split()
+                yield RULE_NEVER_MATCHES.at(
+                    span=_span_of(each, source),
+                    severity="warning" if allows else "error",
+                    rule=Shown(text),
+                    reason="Codex compares it with one word of a command, letter by letter",
+                    better=", ".join(json.dumps(one) for one in kept) or None,
+                )
+
+
+def _is_dead(word: str, *, is_first: bool) -> bool:
+    """Whether no command has such a word; an argument in quotes may have blanks and stars."""
+    return word.endswith(":*") or (is_first and not {" ", "*"}.isdisjoint(word))
+
+
+def _span_of(node: ast.expr, source: Source) -> Span:
+    lines = source.text.split("\n")[: node.lineno]
+    above = sum(len(each) + 1 for each in lines[:-1])
+    line, ends = lines[-1].encode(), (node.col_offset, node.end_col_offset)
+    start, end = (above + len(line[:each].decode("utf-8", "ignore")) for each in ends)
+    return Span(source, start, end)
 
 
 def digest_of_rules(rules: Sequence[PrefixRule]) -> str:

@@ -281,6 +281,22 @@ _SETTINGS_FIELDS = (
     ),
 )
 
+# fmt: off
+#: What its program reads as well, by the names in it.
+_UNLISTED = frozenset({
+    "allowAppleEvents", "allowedMarketplaces", "autoContinueAtUsageLimit", "autoDreamEnabled",
+    "autoUploadSessions", "bashEditDiffEnabled", "blockReadsOutsideWorkingDirectories",
+    "credentials", "crossSessionInbound", "daemonColdStart", "defaultView", "deniedModels",
+    "disableCommandPluginSources", "doneMeansMerged", "enableWorkflows", "feedbackDrafts",
+    "isolatePeerMachines", "isolation", "managedSourcesBehavior", "modelPicker", "modelPricing",
+    "precomputeCompactionEnabled", "promptSuggestionEnabled", "proxyAuthHelper", "remoteControl",
+    "showMessageTimestamps", "skipAutoPermissionPrompt", "skipWorkflowUsageWarning",
+    "switchModelsOnFlag", "syncClaudeAiPlugins", "syncClaudeAiSkills", "terminalTitleFromRename",
+    "timeZone", "todoFeatureEnabled", "totalTokensReminder", "totalTokensReminderAfterUserTurn",
+    "totalTokensReminderBudget",
+})
+# fmt: on
+
 SETTINGS = json_file(
     kind="claude-settings",
     paths=(
@@ -294,6 +310,7 @@ SETTINGS = json_file(
     sort="settings",
     mismatch="error",
     fields=_SETTINGS_FIELDS,
+    unlisted=_UNLISTED,
     example="""\
 {
   "permissions": {

@@ -33,5 +33,13 @@ CONVENTIONS: tuple[Convention, ...] = (
     *terminals.CONVENTIONS,
 )
 
+#: The versions of the tools that were run for their tables; the others are known by their pages.
+VERSIONS = {
+    "Claude Code": "2.1.325",
+    "Codex": "0.166.0",
+    "Gemini CLI": "0.61.0",
+    "OpenCode": "1.18.33",
+}
+
 #: The files of each kind, in order of recognition. Skills come first: they may be anywhere.
 PATHS: dict[str, tuple[str, ...]] = {each.kind: each.paths for each in (skills.OPEN, *CONVENTIONS)}

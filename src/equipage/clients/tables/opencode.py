@@ -13,6 +13,20 @@ import msgspec
 from equipage.clients.catalogue import Convention, Field, Group, Names, Table, json_file, mapping_of
 
 TOOL = "OpenCode"
+# fmt: off
+#: What its tools ask; MCP servers and plugins bring more names.
+ASKED = (
+    "read", "edit", "glob", "grep", "list", "bash", "task", "skill", "lsp", "todowrite",
+    "webfetch", "websearch", "codesearch", "question", "external_directory", "doom_loop",
+)
+# fmt: on
+#: Names of tools here or elsewhere, in small letters, that nothing asks → what is asked.
+ASKED_INSTEAD = {
+    **dict.fromkeys(("write", "patch", "apply_patch", "multiedit", "notebookedit"), "edit"),
+    **dict.fromkeys(("shell", "powershell", "terminal"), "bash"),
+    "ls": "list",
+    "agent": "task",
+}
 
 _ACTION = Literal["ask", "allow", "deny"]
 _AGENTS = frozenset({"build", "plan", "general", "explore", "scout"})

@@ -76,6 +76,8 @@ Moment = Literal["on_connect", "on_request", "on_subscribe", "on_unsubscribe", "
 class NotificationFlood(Part, frozen=True, tag_field="type", tag="notification_flood"):
     """The server sends many notifications."""
 
+    SYNONYMS: ClassVar = {"rate_per_second": "rate_per_sec"}
+
     trigger: Moment = "on_request"
     """When the flood starts."""
     rate_per_sec: Unsigned = 1_000

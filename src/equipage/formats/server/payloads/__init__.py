@@ -48,7 +48,7 @@ from equipage.plugin import (
 _registered: dict[str, type[Generator]] = {}
 
 #: Names that other descriptions of the format use for a parameter, too far from it to be guessed.
-_OTHER_NAMES = {"size": "bytes"}
+_OTHER_NAMES = {"size": "bytes", "categories": "category"}
 
 Facts = tuple[Fact, ...]
 
