@@ -150,6 +150,13 @@ def value(text: str) -> object:
             {"description": "some words", "model": "x"},
             id="a comment above the next entry",
         ),
+        pytest.param(
+            "description: one\n  two: three\n# about the model\nmodel: x\n",
+            "colon",
+            ":",
+            {"description": "one two: three", "model": "x"},
+            id="a comment below a folded text",
+        ),
         pytest.param("tools:\n\t- Read\n", "tabs", "\t", {"tools": ["Read"]}, id="a tab"),
     ],
 )

@@ -354,7 +354,10 @@ def _recover_header(
             remedy=Remedy(
                 f"{ways.get(each.reason, usual)[0]} of `{each.key}`",
                 (change,),
-                safe=not is_open and (each.key not in lost or each.key == "description"),
+                # A line that begins with `#` may be a comment, or a heading of the text.
+                safe=not is_open
+                and (each.key not in lost or each.key == "description")
+                and "\n  #" not in each.text,
             ),
             # What was to be taken away from an agent stays.
             severity="error" if each.reason == "unclosed" and "disallowed" in each.key else None,

@@ -296,9 +296,9 @@ class _Entry(msgspec.Struct, frozen=True):
         return self.lines[-1][1] if self.lines else self.value[1]
 
     def following_lines(self, text: str) -> list[str]:
-        """The further lines, without the empty ones at the end."""
+        """The further lines, without empty ones at the end, and comments on the next entry."""
         lines = [text[slice(*each)].rstrip("\r\n") for each in self.lines]
-        while lines and not lines[-1].strip():
+        while lines and (not lines[-1].strip() or lines[-1].startswith("#")):
             lines.pop()
         return lines
 
@@ -429,8 +429,6 @@ def _correct_unindented(entry: _Entry, value: str, following: list[str]) -> list
     is_block = _BLOCK.match(value) is not None
     if not is_block and value[:1] in (*QUOTES, *_BRACKET_PAIRS):
         return []
-    while following[-1].startswith("#") or not following[-1].strip():
-        following = following[:-1]  # comments above the next entry
     lines = following if is_block or not value else [value, *following]
     lines = [line if line.strip() else "" for line in lines]
     while not lines[0]:
