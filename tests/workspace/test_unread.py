@@ -228,3 +228,22 @@ def test_commands_of_an_extension_are_read(tmp_path: Path) -> None:
         "gemini-extension.json": "gemini-extension",
     }
     assert {each.code for each in report.errors} == {"missing-field"}
+
+
+def test_hooks_that_a_manifest_names_are_read(tmp_path: Path) -> None:
+    """Claude Code runs them, whatever the file is called."""
+    manifest = '{"name": "p", "version": "1.0.0", "description": "d", "author": {"name": "A"}, '
+    hook = '{"hooks": {"SessionStrat": []}}'
+    write(
+        tmp_path,
+        {
+            ".claude-plugin/plugin.json": manifest + '"hooks": "./hooks/for-claude.json"}',
+            "hooks/for-claude.json": hook,
+            "hooks/for-others.json": hook,
+        },
+    )
+    (error,) = equipage.check([tmp_path], env={}).errors
+    assert (error.code, str(error.name).rpartition("/")[2]) == (
+        "hook-event-unknown",
+        "for-claude.json",
+    )

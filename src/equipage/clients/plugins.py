@@ -69,6 +69,7 @@ class Plugins(msgspec.Struct):
     #: entry and the kind
     folders: dict[str, tuple[int, str]] = {}
     listed: dict[str, tuple[int, str]] = {}
+    hooks: set[str] = set()  #: files of hooks that a manifest names
 
     def add(self, root: str, manifest: object) -> None:
         """Add the plugin in the folder `root`. Parts that cannot be read are left out."""
@@ -78,6 +79,7 @@ class Plugins(msgspec.Struct):
             self.folders.setdefault(f"{root}/{component}", (self.count, kind))
             for each in _manifest_paths(root, fields.get(component)):
                 self.listed.setdefault(each, (self.count, kind))
+        self.hooks.update(_manifest_paths(root, fields.get("hooks")))
 
     def kind_of(self, path: str) -> str | None:
         """The kind of a Markdown file that is a part of one of the plugins."""

@@ -154,6 +154,8 @@ def recognise(
         part = kind_of_plugin_part(slashed, around.plugins)
         if part is not None:
             return Recognised(part, by="plugin", why="it is a part of the plugin around it")
+    if extension == ".json" and is_part and any(slashed in each.hooks for each in around.plugins):
+        return Recognised("claude-hooks", by="plugin", why="a manifest names it")
     if extension == ".toml" and is_part:
         above, found_folder, _ = slashed.rpartition("/commands/")
         if found_folder and files.exists(f"{above}/gemini-extension.json"):
