@@ -122,7 +122,10 @@ def problem_of_file(file: str, folder: str, session: Session, *, runs: bool) -> 
             missing = os.path.dirname(missing)
         is_built = is_ignored(missing, system, is_folder=missing != path)
         return None if is_built else "missing"
-    return "cannot" if runs and system.is_file(path) and not system.is_executable(path) else None
+    status = system.status(path) if runs and system.is_file(path) else None
+    # A text without a time is in no folder, and has no mark of a program.
+    has_mark = status is None or not status.st_mtime or system.is_executable(path)
+    return None if has_mark else "cannot"
 
 
 class Launch(msgspec.Struct, frozen=True):

@@ -18,7 +18,7 @@ from equipage.files.sandbox import FileProblem, escape_problem, refuse_version_c
 
 _FILE, _FOLDER = (
     os.stat_result((mode, 0, 0, 1, 0, 0, 0, 0, 0, 0))
-    for mode in (stat.S_IFREG | 0o755, stat.S_IFDIR | 0o755)  # a text has no mark of a program
+    for mode in (stat.S_IFREG | 0o644, stat.S_IFDIR | 0o755)
 )
 
 
