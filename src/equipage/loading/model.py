@@ -81,7 +81,10 @@ def build(value: Any, model: Any, shape: Shape, reported: Collection[str] = ()) 
     closes = not chooses_its_keys(model)
     collector = Collector(shape, reported, whole=_has_no_holes(value), closes=closes)
     pruned = collector.check(value, type_info(model), ROOT)
-    found = (*collector.facts, *collector.unknown_keys.ignored(value, alone=not collector.facts))
+    found = (
+        *collector.facts,
+        *collector.unknown_keys.report_ignored(value, alone=not collector.facts),
+    )
     facts = [_adapt_severity(each, shape) for each in found]
     if any(each.severity in (None, "error") for each in facts) or collector.holes:
         return None, pruned, facts

@@ -100,11 +100,15 @@ class UnknownKeys:
     def __init__(self, shape: Shape) -> None:
         self.shape = shape
         self.guesses = Guesses()
-        self.passed_over: list[Path] = []  #: keys that nothing is known to read
+        self.unread: list[Path] = []  #: keys that nothing is known to read
 
     def facts(self, names: Collection[str], level: Level) -> Iterator[Fact]:
         """The findings about unknown keys of a level; what is only ignored is kept for the end."""
-        shape, severity, guarded = self.shape, self._severity(level.cls), self._guarded(level)
+        shape, severity, guarded = (
+            self.shape,
+            self._severity(level.cls),
+            self._guarded_fields(level),
+        )
         exempt = () if level.cls in shape.closed else shape.exempt
         made, rest = 0, list[str]()
         for name in names:
@@ -114,8 +118,8 @@ class UnknownKeys:
             if name.startswith(exempt) or name in shape.unlisted:
                 continue
             guess, where = self._meaning(name, level)
-            fact = self._misplaced(name, guess, level) or (
-                self._beside_restriction(name, level) if guess is where is None else None
+            fact = self._report_misplaced(name, guess, level) or (
+                self._report_twin(name, level) if guess is where is None else None
             )
             if fact is not None:
                 yield fact
@@ -129,7 +133,7 @@ class UnknownKeys:
             acts = getattr(level.cls, "UNKNOWN", None) == "acts"
             if not (guess or where or slip or acts) and shape.ignores and severity != "error":
                 if level.path or name not in shape.describing:
-                    self.passed_over.append((*level.path, name))
+                    self.unread.append((*level.path, name))
                 continue
             if made >= MAX_FACTS_PER_CODE and not is_grave:
                 rest.append(name)
@@ -147,24 +151,24 @@ class UnknownKeys:
             more = {"severity": severity or "warning", "more": len(rest)}
             yield msgspec.structs.replace(counted, **more)
 
-    def ignored(self, value: Any, *, alone: bool) -> Iterator[Fact]:
+    def report_ignored(self, value: Any, *, alone: bool) -> Iterator[Fact]:
         """One finding for all keys that nothing is known to read: an error if that is the file.
 
         `alone` says that nothing else was found.
         """
-        if self.passed_over:
-            keys = {path[0] for path in self.passed_over if len(path) == 1}
+        if self.unread:
+            keys = {path[0] for path in self.unread if len(path) == 1}
             is_whole = self.shape.sets and alone and keys >= value.keys() - {"$schema"}
             yield codes.IGNORED_FIELD.at(
-                self.passed_over[0],
+                self.unread[0],
                 part="key",
                 severity="error" if is_whole else "note",
                 program=self.shape.program,
                 any="any key of this file: " if is_whole else "",
-                fields=Shown(tuple(map(format_path, self.passed_over))),
+                fields=Shown(tuple(map(format_path, self.unread))),
             )
 
-    def _misplaced(self, name: str, guess: str | None, level: Level) -> Fact | None:
+    def _report_misplaced(self, name: str, guess: str | None, level: Level) -> Fact | None:
         """That a key has its meaning at another level of the file alone."""
         here = format_path(level.path)
         there, restricts = self.shape.levels.get(normalise_spelling(name), (here, False))
@@ -177,9 +181,9 @@ class UnknownKeys:
             (*level.path, name), part="key", severity=severity, field=Shown(name), where=where
         )
 
-    def _beside_restriction(self, name: str, level: Level) -> Fact | None:
+    def _report_twin(self, name: str, level: Level) -> Fact | None:
         """That a key nearly has the name of a field beside it that restricts, but does not."""
-        written = [each for each in self._guarded(level) if each in level.value]
+        written = [each for each in self._guarded_fields(level) if each in level.value]
         twin = self.guesses.nearest(name, written)
         if twin is None:
             return None
@@ -188,10 +192,12 @@ class UnknownKeys:
 
     def _is_lost(self, name: str, guess: str | None, level: Level) -> bool:
         """Whether a key restricts elsewhere, and nothing restricts here."""
-        is_free = not guess and not level.path and self._guarded(level).isdisjoint(level.value)
+        is_free = (
+            not guess and not level.path and self._guarded_fields(level).isdisjoint(level.value)
+        )
         return is_free and normalise_spelling(name) in self.shape.lost
 
-    def _guarded(self, level: Level) -> frozenset[str]:
+    def _guarded_fields(self, level: Level) -> frozenset[str]:
         if not level.path:
             return self.shape.guarded
         return getattr(level.cls, "GUARDED", frozenset())
