@@ -50,9 +50,9 @@ from equipage.loading.format import (
     Together,
 )
 from equipage.loading.header import BODY, HeaderStyle, has_header, names_of_file
-from equipage.loading.model import Shape
 from equipage.loading.pipeline import Outcome
 from equipage.loading.session import Request
+from equipage.loading.shape import Shape
 from equipage.syntax.document import Syntax
 from equipage.syntax.header import CLOSED_ANYWHERE, CLOSED_AT_LINE_START, CONVENTION, Grammar
 

@@ -20,7 +20,7 @@ from equipage.core.path import ROOT, Path, matches_path, path_pattern
 from equipage.core.source import Source
 from equipage.directives.composing import USUAL_STAGES
 from equipage.files import wrong_argument
-from equipage.loading.model import Shape
+from equipage.loading.shape import Shape
 from equipage.loading.tree import Tree
 from equipage.syntax.document import Document, Syntax
 

@@ -37,7 +37,8 @@ from equipage.files.disk import Disk
 from equipage.files.reading import Files, Referred, require_text
 from equipage.files.sandbox import FileProblem, PathPolicy
 from equipage.loading.format import Format, Limits, Rule
-from equipage.loading.model import Shape, build
+from equipage.loading.model import build
+from equipage.loading.shape import Shape
 from equipage.syntax import SyntaxProblem
 from equipage.syntax.document import Document, Syntax, load_value, parse
 from equipage.syntax.json import blank_comments

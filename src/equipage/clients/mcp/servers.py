@@ -45,8 +45,9 @@ from equipage.files.reading import Files
 from equipage.formats.defect.mcp import STRICT_MCP_JSON, list_servers, server_names
 from equipage.loading.format import TOLERANT, Format, Presentation, Reading, Sensitive, Together
 from equipage.loading.header import report_secrets
-from equipage.loading.model import Shape, build
+from equipage.loading.model import build
 from equipage.loading.session import Parsed, Session, read_jsonc
+from equipage.loading.shape import Shape
 from equipage.loading.tree import Origins, Tree, graft
 from equipage.syntax.document import Document
 
