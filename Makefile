@@ -11,7 +11,7 @@ unexport PYTHONDONTWRITEBYTECODE
 .PHONY: help demo test test-serve test-bytes test-lsp test-typing test-scale test-yaml test-pythons lint types unit cases stubs conformance bench fuzz mutants clients peers clients-under-fault conformance-suite action soak browser test-opencode comparison loaders docs pages pins dist reproducible release clean
 
 help:
-	@echo "make demo                  install equipage and show one clean and one broken configuration"
+	@echo "make demo                  install equipage; show an agent, what it may really do, and the gate"
 	@echo "make test [PACKAGE=serve]  install everything; demo, every test, types and lints"
 	@echo "make docs                  build the documentation and look at it; needs npm and chromium"
 	@echo "make release               build and check every distribution, as a release does"

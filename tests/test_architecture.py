@@ -342,6 +342,7 @@ SHOWN_ELSEWHERE = {
         "loading/test_own_formats.py",
     ),
     "instructions-too-long": "clients/test_instructions.py",
+    "personal-settings-shared": "files/test_index.py",
     "file-unreadable": "files/test_sandbox.py",
     "file-not-regular": "files/test_sandbox.py",
     "unrecognised": "loading/test_bad_input.py",

@@ -17,8 +17,8 @@ from equipage.directives.include import Include
 from equipage.files.sandbox import PathPolicy
 from equipage.loading.editor_schema import accept
 from equipage.loading.format import Format, Presentation, Reading
-from equipage.loading.model import Shape
 from equipage.loading.session import Session
+from equipage.loading.shape import Shape
 from equipage.loading.tree import Tree
 from equipage.project import recognise, registry
 from equipage.project.registry import Recognition

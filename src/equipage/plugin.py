@@ -56,9 +56,9 @@ if TYPE_CHECKING:
         Sensitive,
         Together,
     )
-    from equipage.loading.model import Shape
     from equipage.loading.pipeline import Outcome
     from equipage.loading.session import Request, Session
+    from equipage.loading.shape import Shape
     from equipage.loading.tree import Origin, Origins, Tree, Via, graft, merge, move, put, remove
     from equipage.syntax.document import Document
 
@@ -77,7 +77,7 @@ _HOMES = {
     "loading.editor_schema": "accept",
     "loading.format": "YAML_ONLY Check Format Item LayerFolder Layering "
     "Limits NoOptions Offer Presentation Reading Sensitive Together",
-    "loading.model": "Shape",
+    "loading.shape": "Shape",
     "loading.pipeline": "Outcome",
     "loading.session": "Request Session",
     "loading.tree": "Origin Origins Tree Via graft merge move put remove",

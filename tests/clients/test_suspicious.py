@@ -136,6 +136,11 @@ def test_secrets(text: str, what: str) -> None:
         "sk-" + "abc123def456ghi789jkl012mno345pqr678stu901vwx234",
         "glpat-9876543210zyxwvutsrq",
         "ghp_yourTokenHereyourTokenHereyourTokenHere",
+        "postgresql://user:password@localhost/db and postgres://${USER}:${PASSWORD}@host",
+        f"postgresql://crm:{RANDOM}@localhost:5433/test, and in a network of containers: @db/x",
+        "https://example.com:8080/@scope and git@github.com:a/b",
+        "Authorization: Bearer YOUR_ACCESS_TOKEN_FROM_THE_CONSOLE_1",
+        "eyJhbGciOiJIUzI1NiIsInR5cCI6IkpXVCJ9.eyJzdWIiOiIxMjM0NTY3ODkwIn0." + RANDOM * 2,
     ],
 )
 def test_placeholders_are_no_secrets(text: str) -> None:
@@ -224,6 +229,11 @@ def test_every_beginning_is_seen(what: str, beginnings: tuple[str, ...], before:
     tails = (RANDOM[:20], RANDOM, RANDOM + RANDOM[::-1], "Q7ZT2LMX9VBN4KDR", RANDOM[:35])
     tails += (f"api03-{RANDOM}{RANDOM}", f"{RANDOM}abQz9mKq7Zt2", f"b-{RANDOM}")
     tails += (f"{RANDOM[:22]}.{RANDOM}abQz9mK", f"PRIVATE KEY-----\n{RANDOM}{RANDOM}")
+    digits = "9f3ab07c51d2e846a1c7e05b93d8f624b6e19c04d73a8f52c08e7b61a4d95f3e"
+    tails += (digits, digits[:32], digits[:40], f"{digits[:24]}-{digits[:34]}", RANDOM[:28])
+    tails += (RANDOM[:33], f"{RANDOM[:32]}_{digits[:8]}", f"{(RANDOM * 3)[:86]}==", RANDOM * 4)
+    tails += ((RANDOM.upper() * 2)[:58], f"services/T0AB/B0CD/{RANDOM}", f"{'17' * 9}/{RANDOM * 2}")
+    tails += (f"hbGciOiJIUzI1NiJ9.eyJ{RANDOM}.{RANDOM * 2}", f"user:{RANDOM}@db.host")
     for beginning in beginnings:
         texts = [f"{before}{beginning}{tail}" for tail in tails]
         exact = [_found_exactly(text) for text in texts]

@@ -127,3 +127,21 @@ def test_the_pictures_show_what_the_command_prints() -> None:
         assert (REPOSITORY / "docs/assets" / name).read_text(encoding="utf-8") == drawn, (
             "run docs/picture.py"
         )
+
+
+def test_the_demo_says_first_what_the_readme_says_first() -> None:
+    """And shows the agent of its picture: what is wrong with it, what it may do, and the gate."""
+    import picture
+
+    done = subprocess.run(
+        [sys.executable, "examples/demo.py"],
+        cwd=REPOSITORY,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    first = (REPOSITORY / "README.md").read_text("utf-8").splitlines()[2]
+    assert done.stdout.startswith(f"{first}\n")
+    assert (REPOSITORY / "examples/demo/written" / picture.FILE).read_text("utf-8") == picture.AGENT
+    shown = ("is not a field of a Claude Code agent", "yes*   yes*    yes*", "permission widened")
+    assert [each in done.stdout for each in shown] == [True, True, True]

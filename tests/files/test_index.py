@@ -123,6 +123,19 @@ def test_a_tracked_file_is_checked_though_ignored(
 
 
 @needs_git
+@needs_git
+def test_settings_of_one_person_are_not_shared(tmp_path: Path) -> None:
+    """What a person allows there counts for everybody who opens the repository, without trust."""
+    mine, ours = ".claude/settings.local.json", ".claude/settings.json"
+    write(tmp_path, {mine: "{}", ours: "{}", "own/.claude/settings.local.json": "{}"})
+    git(tmp_path, "init", "-q")
+    assert equipage.check([tmp_path], env={}).diagnostics == ()
+    git(tmp_path, "add", "-f", mine, ours)
+    (found,) = equipage.check([tmp_path], env={}).diagnostics
+    assert (found.code, found.severity) == ("personal-settings-shared", "warning")
+    assert str(found.name).endswith(f"/{mine}")
+
+
 def test_a_damaged_index_is_a_note(tmp_path: Path) -> None:
     git(tmp_path, "init", "-q")
     write(tmp_path, {".gitignore": "a*\n", "a.tool.yaml": "", "b.md": ""})

@@ -21,9 +21,10 @@ from equipage.clients.catalogue import Convention
 from equipage.clients.tables.conventions import CONVENTIONS
 from equipage.loading.editor_schema import VARIABLE, accept, schema_for
 from equipage.loading.format import Format, Reading
-from equipage.loading.model import Shape, build
+from equipage.loading.model import build
 from equipage.loading.pipeline import Outcome, load_text
 from equipage.loading.session import Request
+from equipage.loading.shape import Shape
 from equipage.project.registry import built_in_kinds, format_named
 from equipage.syntax import SyntaxProblem
 from equipage.syntax.document import load_value

@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 
 from equipage.core.diagnostics import Fact
 from equipage.core.path import HOLE, format_path
-from equipage.loading.model import Shape, build
+from equipage.loading.model import build
+from equipage.loading.shape import Shape
 from lab import tries
 
 

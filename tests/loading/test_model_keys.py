@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import msgspec
 
-from equipage.loading.model import Shape, build
+from equipage.loading.model import build
+from equipage.loading.shape import Shape
 
 
 class Open(msgspec.Struct, frozen=True):

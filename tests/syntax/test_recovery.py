@@ -136,6 +136,20 @@ def value(text: str) -> object:
             {"name": "a", "model": "b"},
             id="no blank after the colon",
         ),
+        pytest.param(
+            "tools: [a, b\nmodel: x\n",
+            "unclosed",
+            "[a, b",
+            {"tools": ["a", "b"], "model": "x"},
+            id="a bracket that is never closed",
+        ),
+        pytest.param(
+            "description: |-\nsome words\n\n# about the model\n\nmodel: x\n",
+            "unindented",
+            "some words",
+            {"description": "some words", "model": "x"},
+            id="a comment above the next entry",
+        ),
         pytest.param("tools:\n\t- Read\n", "tabs", "\t", {"tools": ["Read"]}, id="a tab"),
     ],
 )
@@ -152,9 +166,9 @@ def test_recovered(header: str, reason: str, place: str, means: object) -> None:
 @pytest.mark.parametrize(
     "header",
     [
-        pytest.param("tools: [a, b\nmodel: x\n", id="a bracket that is never closed"),
+        pytest.param("description: [a, b\nmodel: x\n", id="a text that begins with a bracket"),
         pytest.param("just text\n", id="no entries at all"),
-        pytest.param("description: a: b\ntools: [a, b\n", id="one entry is beyond help"),
+        pytest.param("description: a: b\ntools: [a, {b\n", id="one entry is beyond help"),
         pytest.param("x" * 70_000 + ": a: b", id="too long"),
     ],
 )

@@ -89,6 +89,7 @@ REMOVED = {
     "crewai-tasks": ("config/tasks.yaml", "a: {}\n"),
     "docker-agent": ("a.yaml", "agents: {a: {model: m, instruction: i}}\n"),
     "fastmcp": ("fastmcp.json", "{}"),
+    "foundry-agent": ("agent.yaml", "kind: Prompt\ninstructions: Help.\n"),
     "langgraph": ("langgraph.json", "{}"),
     "mcp-bundle": ("a.json", '{"dxt_version": "0.1", "server": {"entry_point": "a.js"}}'),
     "mcp-registry": ("a.json", '{"name": "a/b", "packages": [{"registryType": "npm"}]}'),
@@ -166,3 +167,64 @@ def test_hidden_folders_are_looked_through_for_known_names(tmp_path: Path) -> No
         "skills/.curated/pdf/SKILL.md"
     ]
     assert list(walk_files(str(tmp_path / ".changeset"), agent_folders(), Disk()))
+
+
+def test_the_settings_of_a_user_are_entered_for_agent_tools_alone(tmp_path: Path) -> None:
+    agent = "---\ndescription: d\npermision: {}\n---\nText.\n"
+    write(
+        tmp_path,
+        {
+            ".config/opencode/agent/a.md": agent,
+            ".config/opencode/plugin/p.ts": "",
+            ".config/goose/config.yaml": "{}",
+            ".config/browser/opencode/agent/a.md": agent,
+            "dot/.config/zed/settings.json": "{}",
+        },
+    )
+    report = equipage.check([tmp_path], env={})
+    found = [each.path.removeprefix(f"{tmp_path}/") for each in report.files]
+    assert found == [".config/goose/config.yaml", ".config/opencode/agent/a.md"]
+    assert sorted(each.message.partition(":")[0] for each in report.notes) == [
+        "OpenCode plugin",
+        "Zed file",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "code"),
+    [
+        ("templates/opencode.json", '{"platform": "p", "frontmatter": {}}', "possible-kind"),
+        ("templates/opencode.json", '{"modle": "m", "agent": {}}', "unknown-field"),
+        ("templates/amp.json", '{"gain": 1}', "possible-kind"),
+        ("opencode.json", '{"permision": "deny"}', "unknown-field"),
+    ],
+)
+def test_a_name_alone_makes_no_file_a_client_s(
+    name: str, text: str, code: str, tmp_path: Path
+) -> None:
+    """Below the root of a project; there, a client reads the file whatever it holds."""
+    write(tmp_path, {name: text, ".git/HEAD": ""})
+    assert [each.code for each in equipage.check([tmp_path], env={}).diagnostics] == [code]
+
+
+def test_commands_of_an_extension_are_read(tmp_path: Path) -> None:
+    """As Gemini CLI reads them: at any depth, and only where there is an extension."""
+    extension = '{"name": "docs", "version": "1.0.0"}'
+    command = 'promt = "Look it up."\n'
+    write(
+        tmp_path,
+        {
+            "gemini-extension.json": extension,
+            "commands/find.toml": command,
+            "commands/more/look.toml": command,
+            "other/commands/find.toml": command,
+        },
+    )
+    report = equipage.check([tmp_path], env={})
+    kinds = {each.path.removeprefix(f"{tmp_path}/"): each.kind for each in report.files}
+    assert kinds == {
+        "commands/find.toml": "gemini-command",
+        "commands/more/look.toml": "gemini-command",
+        "gemini-extension.json": "gemini-extension",
+    }
+    assert {each.code for each in report.errors} == {"missing-field"}

@@ -194,8 +194,14 @@ def run(options: argparse.Namespace, output: Output) -> int:
         # After the list of what was fixed: on a terminal, a note before it is read as a heading.
         warn_of_risk(fixed, output)
     _write_notes(report, options, output)
+    unread = sum(each.count for each in report.diagnostics if each.code == core_codes.NOT_READ)
     # The settings of equipage itself are checked on the way; alone they are nothing to check.
-    if all(each.kind == SETTINGS for each in report.files) and not report.errors:
+    is_nothing = all(each.kind == SETTINGS for each in report.files) and not report.errors
+    if unread:
+        those = "1 file of an agent tool" if unread == 1 else f"{unread:,} files of agent tools"
+        nothing = "nothing was checked; " if is_nothing else ""
+        output.note(f"equipage: {nothing}known, but not read: {those}")
+    elif is_nothing:
         output.note(NOTHING_FOUND)
     return code
 

@@ -16,7 +16,8 @@ from equipage.core import codes as core_codes
 from equipage.core.codes import BLOCKING
 from equipage.core.diagnostics import Code
 from equipage.loading.format import Format
-from equipage.loading.model import MISMATCHES, Shape
+from equipage.loading.model import MISMATCHES
+from equipage.loading.shape import Shape
 from equipage.loading.type_words import title
 from equipage.project.registry import built_in_kinds, codes_for, format_named
 from equipage.render.text import Style, table

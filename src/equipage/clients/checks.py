@@ -328,7 +328,9 @@ def _unknown_tools_in(name: str, known: frozenset[str]) -> list[str]:
     return [
         each.name
         for each in parse_references(name, "tool")
+        # A bracket that is never closed has a finding of its own.
         if each.sort == "tool" and each.name not in known and not is_pattern(each.name)
+        if not each.name.startswith("[")
     ]
 
 
@@ -355,13 +357,13 @@ def wrap_in_field(convention: Convention, tree: Tree, _session: Session) -> tupl
     return Tree({convention.wraps: tree.value}, origins), []
 
 
-def check_servers(convention: Convention, tree: Tree, _session: Session) -> tuple[Tree, list[Fact]]:
+def check_servers(convention: Convention, tree: Tree, session: Session) -> tuple[Tree, list[Fact]]:
     """Report what is wrong with the MCP servers in the settings of a tool."""
     if convention.servers is None:
         return tree, []
     from equipage.clients.mcp.servers import server_findings  # few files have servers
 
-    return tree, server_findings(convention.servers, tree)
+    return tree, server_findings(convention.servers, tree, session)
 
 
 STAGES = (
@@ -383,7 +385,8 @@ def required_fields_are_there(
     document = session.documents[0] if session.documents else None
     if not isinstance(config, dict) or document is None:
         return
-    if convention.syntax == "header" and not (convention.header_optional or has_header(document)):
+    is_needed = not convention.header_optional or convention.kind == "skill"
+    if convention.syntax == "header" and is_needed and not has_header(document):
         return  # reported where the header is needed
     # A value that does not fit was left out with a finding; it is not missing as well.
     written = document.value if isinstance(document.value, dict) else {}

@@ -16,7 +16,7 @@ from typing import Any
 
 import msgspec
 
-from equipage.clients import checks, codes, opencode, references
+from equipage.clients import checks, codes, launchers, opencode, references
 from equipage.clients.catalogue import (
     CompositeType,
     Convention,
@@ -50,9 +50,9 @@ from equipage.loading.format import (
     Together,
 )
 from equipage.loading.header import BODY, HeaderStyle, has_header, names_of_file
-from equipage.loading.model import Shape
 from equipage.loading.pipeline import Outcome
 from equipage.loading.session import Request
+from equipage.loading.shape import Shape
 from equipage.syntax.document import Syntax
 from equipage.syntax.header import CLOSED_ANYWHERE, CLOSED_AT_LINE_START, CONVENTION, Grammar
 
@@ -71,6 +71,7 @@ _TABLES = (*CONVENTIONS, *skills.VARIANTS)
 _RULES_OF_CLIENTS = {
     **claude_rules.RULES,
     **opencode.RULES,
+    **launchers.RULES,
     "agentic-workflow": OwnRules((checks.workflow_is_compiled,), codes.WORKFLOW_CODES),
     "gemini-extension": OwnRules((extension_is_accepted,), codes.CLAUDE_CODES),
 }
@@ -244,7 +245,7 @@ def _header_style(convention: Convention) -> HeaderStyle | None:
         reread=partial(read_as_client, reader=convention.reader),
         optional=convention.header_optional,
         # Claude Code takes the first line of the text for a description; the others drop the skill.
-        disputed_below=_known_agent_folders if convention is skills.OPEN else None,
+        disputed_below=_known_agent_folders if convention in (skills.OPEN, skills.CLAUDE) else None,
         ignores_headerless=convention.ignores_headerless,
         ignores_below="/.claude/agents/" if convention.kind == "claude-agent" else None,
     )

@@ -9,6 +9,7 @@ HTTP, secrets, variables in a form that the tool does not replace, names that co
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
@@ -16,11 +17,14 @@ from typing import Any
 import msgspec
 
 from equipage.clients import codes
+from equipage.clients.catalogue import Convention, OwnRules
 from equipage.core.codes import SECRET_IN_FILE
 from equipage.core.diagnostics import Fact, Shown
-from equipage.core.path import Path, walk
+from equipage.core.path import Path, get, walk
 from equipage.core.text import lazy_regex
-from equipage.syntax.suspicious import find_secrets, looks_secret
+from equipage.files.walking import is_ignored
+from equipage.loading.session import Session, is_template_or_fixture
+from equipage.syntax.suspicious import find_secrets, looks_like_password, looks_secret
 
 #: Launchers of packages, by how an exact version is written.
 NPM_LAUNCHERS = frozenset({"npx", "bunx", "pnpx"})
@@ -80,6 +84,48 @@ def split_command(text: str) -> list[str]:
         return shlex.split(text)
     except ValueError:
         return text.split()
+
+
+#: Programs that run the script which their first word names.
+_INTERPRETERS = frozenset({
+    "bash", "bun", "deno", "node", "perl", "python", "python3", "ruby", "sh", "tsx", "uv", "zsh",
+})  # fmt: skip
+#: A relative path without variables and wildcards; a script, by its ending.
+_PLAIN_PATH = lazy_regex(r"[\w.@+-]+(?:/[\w.@+-]+)*")
+_SCRIPT = lazy_regex(r".*\.(?:sh|bash|zsh|py|js|mjs|cjs|ts|mts|rb|pl)")
+
+
+def script_of(words: list[str]) -> str | None:
+    """The file that a command line runs, by its relative path; None if its first words name none.
+
+    What follows an option is not looked at: it may be a module, or a text to run.
+    """
+    program, rest = words[0] if words else "", [*words[1:3], "", ""]
+    if program in _INTERPRETERS:
+        script = rest[1] if rest[0] == "run" else rest[0]
+        return script if _SCRIPT.fullmatch(script) and _PLAIN_PATH.fullmatch(script) else None
+    return program if "/" in program and _PLAIN_PATH.fullmatch(program) else None
+
+
+def problem_of_file(file: str, folder: str, session: Session, *, runs: bool) -> str | None:
+    """Whether a file that a command names is `missing`, or is to run and `cannot`.
+
+    Nothing outside the project is looked at; what git ignores may be built before it runs, and what
+    a template lacks is where it arrives.
+    """
+    path, system = os.path.normpath(f"{folder}/{file}"), session.files.system
+    if not session.files.is_within(path, session.root) or is_template_or_fixture(session):
+        return None
+    if not session.files.exists(path):
+        missing = path
+        while not session.files.exists(os.path.dirname(missing)):
+            missing = os.path.dirname(missing)
+        is_built = is_ignored(missing, system, is_folder=missing != path)
+        return None if is_built else "missing"
+    status = system.status(path) if runs and system.is_file(path) else None
+    # A text without a time is in no folder, and has no mark of a program.
+    has_mark = status is None or not status.st_mtime or system.is_executable(path)
+    return None if has_mark else "cannot"
 
 
 class Launch(msgspec.Struct, frozen=True):
@@ -204,6 +250,11 @@ def check_server_safety(
 ) -> Iterator[Fact]:
     """The findings about one server; `renamed` are the names that the tool has for our keys."""
     words = command_words(server)
+    line = words[0].split() if isinstance(server.get("command"), str) and words else []
+    if len(line) > 1 and line[0] in _BARE_PROGRAMS:
+        written = Shown(words[0])
+        yield codes.SERVER_COMMAND_LINE.at((*path, "command"), command=written, program=line[0])
+        words = line + words[1:]
     if words:
         yield from _check_pinned(words, (*path, "command"))
     for key, url in server.items():
@@ -213,8 +264,12 @@ def check_server_safety(
         yield from _check_variable_form(
             tool, place, text, is_shell=bool(words) and words[0] in _SHELLS
         )
+        if next(find_secrets(text), None) is not None:
+            continue  # its shape alone gives it away: that is reported for the whole file
         if name is not None and _is_secret(name, text):
             yield SECRET_IN_FILE.at(place, what=f"the secret of `{name}`")
+        elif (login := _LOGIN.search(text)) is not None and looks_like_password(login[1]):
+            yield SECRET_IN_FILE.at(place, what="a password in an address")
 
 
 def _server_texts(
@@ -269,12 +324,60 @@ _INPUT = lazy_regex(r"\$\{input:([^}]*)\}")
 _SHELLS = frozenset({"sh", "bash", "zsh", "cmd", "cmd.exe", "powershell", "pwsh", "/bin/sh"})
 
 
+#: What a command begins with that was meant to be divided at its blanks.
+_BARE_PROGRAMS = (
+    NPM_LAUNCHERS | PYTHON_LAUNCHERS | _CONTAINER_LAUNCHERS | _INTERPRETERS
+    | {"npm", "pnpm", "yarn", "go", "cargo", "dotnet", "java", "php"}
+)  # fmt: skip
+
+
+def missing_scripts(
+    servers: Mapping[Any, Any], path: Path, session: Session, *, in_plugin: bool = False
+) -> Iterator[Fact]:
+    """The scripts of servers that are not there. A plugin names its own by a variable."""
+    folder = os.path.dirname(session.path) if in_plugin else _started_in(session)
+    prefix = "${CLAUDE_PLUGIN_ROOT}/" if in_plugin else "${workspaceFolder}/"
+    for name, server in servers.items():
+        words = command_words(server) if isinstance(server, dict) and "cwd" not in server else []
+        script = script_of([each.removeprefix(prefix).removeprefix("./") for each in words])
+        is_named = not in_plugin or f"{prefix}{script}" in words
+        if script and is_named and problem_of_file(script, folder, session, runs=False):
+            yield codes.SERVER_FILE_MISSING.at((*path, name, "command"), file=Shown(script))
+
+
+def _started_in(session: Session) -> str:
+    """Where a client starts what a file of a project names: the folder around its hidden one."""
+    root = session.root.replace(os.sep, "/")
+    inside = os.path.dirname(session.path).replace(os.sep, "/").removeprefix(root)
+    return root + (inside.rpartition("/.")[0] if "/." in inside else inside)
+
+
+def hook_scripts_exist(_convention: Convention, _config: Any, session: Session) -> Iterator[Fact]:
+    """The scripts of hooks are there, where the project is or beside the file."""
+    value = session.documents[0].value if session.documents else None
+    folders = {_started_in(session), os.path.dirname(session.path)}
+    for path, words in commands_among(walk(value)):
+        script = None if "cwd" in get(value, path[:-1], {}) else script_of(words)
+        if script and all(problem_of_file(script, each, session, runs=False) for each in folders):
+            yield codes.HOOK_FILE_MISSING.at(path, file=Shown(script))
+
+
+#: The kinds of files with nothing but hooks, Claude Code's own aside.
+RULES = {
+    kind: OwnRules((hook_scripts_exist,), (codes.HOOK_FILE_MISSING,))
+    for kind in ("codex-hooks", "copilot-hooks", "cursor-hooks", "windsurf-hooks")
+}
+
+
 def _check_pinned(words: list[str], place: Path) -> Iterator[Fact]:
     launch = launch_of(words)
-    # A tag of an image can be moved, but most are not: that is for a policy to refuse.
     if launch is None or launch.package.startswith("-"):  # the package is not known
         return
-    if launch.pin is None and launch.launcher in NPM_LAUNCHERS | PYTHON_LAUNCHERS:
+    # A tag of an image can be moved, but most are not: that is for a policy to refuse.
+    is_image = launch.launcher in _CONTAINER_LAUNCHERS
+    is_tagged = is_image and re.search(r":(?!latest\Z)[^/]+\Z|[$<{]", launch.package)
+    is_known = is_image or launch.launcher in NPM_LAUNCHERS | PYTHON_LAUNCHERS
+    if launch.pin is None and is_known and not is_tagged:
         package, launcher = Shown(launch.package), launch.launcher
         yield codes.SERVER_NOT_PINNED.at(place, package=package, launcher=launcher)
 
@@ -346,11 +449,14 @@ _SECRET_NAME = lazy_regex(
 )
 
 
-def _is_secret(name: str, text: str) -> bool:
-    """Whether the value of a name such as `API_KEY` looks like a secret.
+_LOGIN = lazy_regex(r"://[^\s/:@]+:([^\s/@]+)@(?!127\.)[\w-]+\.\w")
+_PASSWORD_NAME = lazy_regex(r"(?:\A|[_-]|PG|SSH)(?:password|passwd|pwd|pass)\Z", re.IGNORECASE)
 
-    False for one that its shape alone gives away: that is reported for the whole file.
-    """
-    if _SECRET_NAME.search(name) is None or next(find_secrets(text), None) is not None:
+
+def _is_secret(name: str, text: str) -> bool:
+    """Whether the value of a name such as `API_KEY` looks like a secret; a password is any text."""
+    if _PASSWORD_NAME.search(name) is not None:
+        return looks_like_password(text)
+    if _SECRET_NAME.search(name) is None:
         return False
     return looks_secret(text.removeprefix("Bearer ").removeprefix("Basic "))

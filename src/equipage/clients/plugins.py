@@ -382,7 +382,12 @@ def extension_is_accepted(_convention: Convention, config: Any, session: Session
     """The context files of an extension exist; Gemini CLI refuses it otherwise."""
     named = config.get("contextFileName") if isinstance(config, dict) else None
     root = os.path.dirname(session.path)
-    for place, written in paths_in(named, ("contextFileName",)):
-        yield from check_path_exists(
-            place, "contextFileName", written, root, session, is_folder=False
-        )
+    for place, written in paths_in(named, field := ("contextFileName",)):
+        file = written.replace("${/}", "/")
+        if file.startswith(("/", "${extensionPath}", "${workspacePath}")):
+            reason = "is an absolute path: Gemini CLI refuses it"
+            yield codes.MANIFEST_PATH_MISSING.at(
+                place, field=field[0], file=Shown(written), reason=reason
+            )
+        else:
+            yield from check_path_exists(place, field[0], file, root, session, is_folder=False)

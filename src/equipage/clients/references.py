@@ -22,7 +22,7 @@ from equipage.clients.catalogue import Convention, Field, ReferenceKind
 from equipage.core.diagnostics import Also, Change, Effect, Fact, Remedy, Shown
 from equipage.core.path import ROOT, Path, get
 from equipage.core.source import Span
-from equipage.core.text import Guesses, lazy_regex, split_lines
+from equipage.core.text import Guesses, is_likely_typo, lazy_regex, split_lines
 from equipage.loading.format import Offer
 from equipage.loading.header import BODY, known_names, own_name
 from equipage.loading.pipeline import Outcome
@@ -233,6 +233,8 @@ def references_exist(
                 continue
             built_in = convention.built_in.get(sort, frozenset())
             guess = guesses.nearest(reference.name, defined[sort].visible_from(path, built_in))
+            if guess is not None and not is_likely_typo(reference.name, guess):
+                guess = None  # another name, and not a slip
             fact = codes.UNKNOWN_REFERENCE.at(
                 (field.name,),
                 span=span,

@@ -33,8 +33,8 @@ SKIPPED_FOLDERS = frozenset({
     ".nox", ".eggs", ".direnv", ".cache", ".mypy_cache", ".ruff_cache", ".pytest_cache",
     ".hypothesis", ".ipynb_checkpoints", ".nyc_output", ".npm", ".yarn", ".pnpm-store", ".next",
     ".nuxt", ".svelte-kit", ".turbo", ".parcel-cache", ".docusaurus", ".gradle", ".terraform",
-    ".serverless", ".vercel", ".wrangler", ".cargo", ".rustup", ".local", ".config", ".Trash",
-    ".idea", ".equipage_cache",
+    ".serverless", ".vercel", ".wrangler", ".cargo", ".rustup", ".local", ".Trash", ".idea",
+    ".equipage_cache",
 })
 # fmt: on
 # fmt: off
@@ -144,6 +144,10 @@ class Interest(msgspec.Struct, frozen=True):
         # Where letter case does not count, `.CLAUDE` is such a folder, too.
         if not {name, name.lower()}.isdisjoint(self.agents):
             return Interest(self.agents, self.wanted, holds_agents=True)
+        if self.known_only and path.endswith(f"/.config/{name}"):
+            # The settings of a user, or what becomes them: any program has a folder there.
+            is_agent = f".config/{name}" in self.agents
+            return Interest(self.agents, self.wanted, holds_agents=True) if is_agent else None
         is_usual = name not in SKIPPED_FOLDERS
         is_read = self.holds_agents and name != ".git"
         if not is_usual and not (is_read and self.wanted.is_place(path)):
@@ -385,10 +389,13 @@ def _possible_extensions(wanted: Names) -> frozenset[str] | None:
     return frozenset(each.lower().rpartition(".")[2] for each in (*EXTENSIONS, *names, *ends))
 
 
-def is_ignored(path: str, system: System, known: dict[str, Any] | None = None) -> bool:
+def is_ignored(
+    path: str, system: System, known: dict[str, Any] | None = None, *, is_folder: bool | None = None
+) -> bool:
     """Whether a walk that came to the folder of a path would skip it.
 
     `known` keeps what folders ignore, for callers that ask about many files, and files alone.
+    `is_folder` says what would be there; by default, what is there counts.
     """
     absolute = system.absolute(path)
     folder = os.path.dirname(absolute)
@@ -400,7 +407,8 @@ def is_ignored(path: str, system: System, known: dict[str, Any] | None = None) -
         rules = _FolderRules(ignores, repository, ignores_all=False)
         if known is not None:
             known[folder] = rules
-    is_folder = system.is_folder(path) and not system.is_link(path)
+    if is_folder is None:
+        is_folder = system.is_folder(path) and not system.is_link(path)
     return rules.leaves_out(
         absolute.replace(os.sep, "/"), os.path.basename(path), is_folder=is_folder
     )

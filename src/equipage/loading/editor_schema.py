@@ -24,8 +24,9 @@ from msgspec import inspect as types
 
 from equipage.core.diagnostics import UsageError
 from equipage.loading.format import Format, Renamed
-from equipage.loading.model import Shape, chooses_its_keys, is_pydantic
+from equipage.loading.model import chooses_its_keys, is_pydantic
 from equipage.loading.model_classes import pydantic_schema, schemas_at, split_pattern
+from equipage.loading.shape import Shape
 from equipage.loading.type_words import closed_struct, type_info, words_of
 
 DIALECT = "https://json-schema.org/draft/2020-12/schema"

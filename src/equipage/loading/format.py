@@ -20,7 +20,7 @@ from equipage.core.path import ROOT, Path, matches_path, path_pattern
 from equipage.core.source import Source
 from equipage.directives.composing import USUAL_STAGES
 from equipage.files import wrong_argument
-from equipage.loading.model import Shape
+from equipage.loading.shape import Shape
 from equipage.loading.tree import Tree
 from equipage.syntax.document import Document, Syntax
 
@@ -520,13 +520,15 @@ class Format(msgspec.Struct, Generic[C], frozen=True, repr_omit_defaults=True):
         return tuple(each for each in _STRICT_VARIABLES if self.strictness.get(each) == "error")
 
     def mark_risky_remedy(self, each: Fact) -> Fact:
-        """The fact, its remedy marked unsafe if it would change what an agent may do."""
+        """The fact, its remedy marked unsafe if it would change what an agent may do.
+
+        Of a file with an error a client reads less, or nothing; fixed, all that it grants counts.
+        """
         remedy = each.remedy
-        if (
-            remedy is None
-            or not remedy.safe
-            or not any(map(self._changes_permission, remedy.changes))
-        ):
+        if remedy is None or not remedy.safe:
+            return each
+        counts_again = self.shape.ignores and (each.severity or each.code.severity) == "error"
+        if not counts_again and not any(map(self._changes_permission, remedy.changes)):
             return each
         return msgspec.structs.replace(each, remedy=msgspec.structs.replace(remedy, safe=False))
 

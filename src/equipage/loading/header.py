@@ -58,6 +58,7 @@ _FENCES = {"+++": "`+++` (TOML)", "---": "`---` (YAML)"}
 NOT_YAML_REASONS = {
     "colon": "`: ` starts a nested entry",
     "brackets": "text follows a closing bracket",
+    "unclosed": "the bracket is never closed",
     "indicator": "no unquoted text starts with this character",
     "unindented": "text that goes on must be indented",
     "quotes": "a quote ends the text too early",
@@ -329,26 +330,38 @@ def _recover_header(
     if read is None:
         return None, _report_dropped_header(source, style, header, facts, errors[0], meant)
     found = read if meant is None or style.reader == "lines" else meant
-    parsed = yaml.load(found.text)
+    # Closed, the list is not what the client reads: that is for its author to decide.
+    is_open = any(each.reason == "unclosed" for each in found.corrections)
+    known = read if is_open else found
+    parsed = yaml.load(known.text)
     document = Document(
         source,
         "yaml",
         parsed.value,
         window=window,
-        substituted_text=Substituted(found.text, tuple(_pieces(found))),
+        substituted_text=Substituted(known.text, tuple(_pieces(known))),
     )
     odd = session.apply_severities(irregularity_facts(document, parsed.irregularities), "yaml")
     if style.reader == "lines":
         return document, odd  # its client never reads YAML
     lost = _truncated_fields(parsed.value, yaml.load(read.text).value)
     changes = _changes(source, header, found)
+    ways = {"unclosed": ("close the bracket", "close the bracket")}
+    usual = "quote the text", "put quotes around the text"
     warnings = [
         (codes.HEADER_TEXT_LOST if each.key in lost else codes.HEADER_NOT_YAML).at(
             span=_span_in_header(source, header, each.place),
-            remedy=Remedy(f"quote the text of `{each.key}`", (change,)),
+            remedy=Remedy(
+                f"{ways.get(each.reason, usual)[0]} of `{each.key}`",
+                (change,),
+                safe=not is_open and (each.key not in lost or each.key == "description"),
+            ),
+            # What was to be taken away from an agent stays.
+            severity="error" if each.reason == "unclosed" and "disallowed" in each.key else None,
             key=each.key,
             tool=style.tool,
             reason=NOT_YAML_REASONS[each.reason],
+            hint=ways.get(each.reason, usual)[1],
         )
         for each, change in zip(found.corrections, changes, strict=True)
     ]
@@ -366,7 +379,8 @@ def _report_dropped_header(
     """Report a header that its client drops: one error, with a fix if the meaning is clear."""
     remedy = None
     if meant is not None:
-        remedy = Remedy("write it as YAML", _changes(source, header, meant))
+        # Its fields count again, those that grant something, too.
+        remedy = Remedy("write it as YAML", _changes(source, header, meant), safe=False)
     if style.reader is None:
         repaired = msgspec.structs.replace(error, remedy=remedy)
         return [repaired if each is error else each for each in facts]

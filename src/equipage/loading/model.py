@@ -10,25 +10,18 @@ test holds the two together.
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator, Mapping
-from typing import Any, Literal
+from collections.abc import Collection, Iterator
+from typing import Any
 
 import msgspec
 from msgspec import inspect as types
 
 from equipage.core import codes
-from equipage.core.diagnostics import (
-    MAX_FACTS_PER_CODE,
-    Change,
-    Code,
-    Fact,
-    Remedy,
-    Severity,
-    Shown,
-)
+from equipage.core.diagnostics import Change, Fact, Remedy, Shown
 from equipage.core.frozen import convert
-from equipage.core.path import HOLE, ROOT, Path, format_path, walk
-from equipage.core.text import Guesses, edit_distance, is_likely_typo, nearest, normalise_spelling
+from equipage.core.path import HOLE, ROOT, Path, walk
+from equipage.core.text import nearest
+from equipage.loading.shape import Level, Shape, UnknownKeys
 from equipage.loading.type_words import (
     ARRAYS,
     COMMAND_FIELDS,
@@ -65,70 +58,6 @@ MISMATCHES = frozenset(
 )
 
 
-#: Keys that are close to fields of some kinds and mean something of their own, as
-#: `normalise_spelling` writes them: parameters of models, which clients pass on, notes of authors.
-COMMON_FOREIGN_KEYS = frozenset(
-    {
-        *("top_k", "topk", "topp", "min_p", "seed", "stop", "n"),
-        *("logprobs", "max_tokens", "maxtokens"),
-        *("tag", "tags", "note", "notes", "role", "date", "type", "types", "kind", "title"),
-        *("author", "authors", "mode", "modes", "node", "names", "path", "status", "license"),
-    }
-)
-
-
-class Shape(msgspec.Struct, frozen=True):
-    """How strictly a kind reads its model."""
-
-    unknown: Severity | None = "error"
-    """The severity of an unknown key; None keeps it silent."""
-    null_is_absent: bool = False
-    """`null` counts as absent for optional fields, as `[]` for lists and `{}` for mappings."""
-    closed: tuple[type, ...] = ()
-    """Classes whose unknown keys are errors although the kind's are not."""
-    exempt: tuple[str, ...] = ()
-    """Unknown keys with this prefix are allowed everywhere, but in a closed class."""
-    mismatch: Severity = "error"
-    """The severity of a value that does not fit a field; unless it is an error, the value is left
-    out."""
-    worst: Severity = "error"
-    """The worst that a finding may be, for kinds whose readers were never seen to refuse
-    anything."""
-    guarded: frozenset[str] = frozenset()
-    """Fields of the root that restrict. A key that nearly spells one, or a value that does not fit
-    one, would let everything through; both are errors, whatever else is forgiven."""
-    needed: frozenset[str] = frozenset()
-    """Fields of the root that the file is useless without: a value that does not fit is an
-    error."""
-    synonyms: Mapping[str, str] = {}
-    """What people write for a field of the root that has another name."""
-    elsewhere: Mapping[str, str] = {}
-    """Unknown keys of the root that mean something elsewhere, by
-    `text.normalise_spelling` → where: they were meant to act."""
-    levels: Mapping[str, tuple[str, bool]] = {}
-    """Fields that the file has at one level alone, by `text.normalise_spelling` → the path of that
-    level, and whether they restrict there."""
-    lost: frozenset[str] = frozenset()
-    """The keys of `elsewhere` that restrict there: an error, unless the file restricts as well."""
-    instead: str = ""
-    """What restricts here, for people who wrote one of them."""
-    unlisted: frozenset[str] = frozenset()
-    """Keys that no field describes, and that a version of the program reads all the same."""
-    program: str = ""
-    """Whose fields these are, with the version that they were taken from: “Codex 1.0 is not”."""
-    describing: frozenset[str] = frozenset()
-    """Fields that only describe: a key that resembles one without a slip is the author's own."""
-    ignores: bool = False
-    """Whether unknown keys that resemble nothing are only ignored, with one note for all of
-    them in a file."""
-    sets: bool = False
-    """Whether the file is there for its fields alone, so that one without any is an error."""
-    own_codes: Mapping[str, Code] = {}
-    """Unknown keys that have a code of their own."""
-    secret: tuple[Path, ...] = ()
-    """Mappings whose values may be secrets: only their type is shown."""
-
-
 #: What a value came to: the typed configuration, None if there are errors; the plain value it was
 #: made of; and the findings.
 Built = tuple[Any, Any, list[Fact]]
@@ -152,7 +81,10 @@ def build(value: Any, model: Any, shape: Shape, reported: Collection[str] = ()) 
     closes = not chooses_its_keys(model)
     collector = Collector(shape, reported, whole=_has_no_holes(value), closes=closes)
     pruned = collector.check(value, type_info(model), ROOT)
-    found = (*collector.facts, *collector.ignored_keys(value))
+    found = (
+        *collector.facts,
+        *collector.unknown_keys.report_ignored(value, alone=not collector.facts),
+    )
     facts = [_adapt_severity(each, shape) for each in found]
     if any(each.severity in (None, "error") for each in facts) or collector.holes:
         return None, pruned, facts
@@ -277,9 +209,8 @@ class Collector:
         self.reported = reported
         self.whole = whole  #: whether the value has no holes
         self.closes = closes  #: whether Structs take no other keys even if they do not say so
-        self.guesses = Guesses()
+        self.unknown_keys = UnknownKeys(shape)
         self.facts: list[Fact] = []
-        self.ignored: list[Path] = []  #: keys that nothing is known to read
         self.holes = False  #: whether anything is missing
 
     def check(self, value: Any, kind: types.Type, path: Path) -> Any:
@@ -367,7 +298,10 @@ class Collector:
             if given is not HOLE and (type(given), given) != (type(kind.tag), kind.tag):
                 self._refuse_choice(str(given), [str(kind.tag)], (*path, kind.tag_field))
             result[kind.tag_field] = kind.tag
-        self._report_unknown_keys(value, kind, known, path)
+        known_or_reported = {*known, kind.tag_field, *self.reported}
+        unknown = [name for name in value if name not in known_or_reported]
+        if unknown and (kind.forbid_unknown_fields or self.closes):
+            self.facts += self.unknown_keys.facts(unknown, Level(value, kind.cls, known, path))
         return result if complete else _NOTHING
 
     def _check_class(
@@ -420,160 +354,11 @@ class Collector:
                 values = {**each.values, "expected": words, "hint": None}
                 self.facts[number] = msgspec.structs.replace(each, values=values, remedy=None)
 
-    def _report_unknown_keys(
-        self, value: dict[str, Any], kind: types.StructType, known: Collection[str], path: Path
-    ) -> None:
-        known_or_reported = {*known, kind.tag_field, *self.reported}
-        unknown = [name for name in value if name not in known_or_reported]
-        if not unknown or not (kind.forbid_unknown_fields or self.closes):
-            return
-        shape = self.shape
-        exempt = () if kind.cls in shape.closed else shape.exempt
-        guarded = getattr(kind.cls, "GUARDED", frozenset[str]()) if path else shape.guarded
-        acts = getattr(kind.cls, "UNKNOWN", None) == "acts"
-        severity = self._unknown_key_severity(kind.cls)
-        free = [each for each in known if each not in value]
-        made, rest, here = 0, list[str](), format_path(path)
-        for name in unknown:
-            if made >= MAX_FACTS_PER_CODE and severity is not None and not guarded:
-                rest.append(name)  # they are only counted, whatever was meant by them
-                continue
-            if name.startswith(exempt) or name in shape.unlisted:
-                continue
-            spelling = normalise_spelling(name)
-            guess, where = self._meaning_of_key(name, free, kind.cls, path)
-            level, restricts = shape.levels.get(spelling, (here, False))
-            if (
-                level != here
-                and severity is not None
-                and not self._is_meant(name, guess, kind.cls, path)
-            ):
-                self.facts.append(_misplaced_key_fact((*path, name), level, restricts))
-                continue
-            twin = None
-            if guess is None and where is None and guarded:
-                # It nearly has the name of a field beside it that restricts, but does not restrict.
-                twin = self.guesses.nearest(name, [each for each in guarded if each in value])
-            if twin is not None:
-                fact = self._unknown_key_fact((*path, name), twin, None, kind.cls, safe=None)
-                self.facts.append(msgspec.structs.replace(fact, severity="error"))
-                continue
-            # A key one slip away from a field is never silent, even where other keys are allowed
-            # or the field is there as well.
-            slip = self._misspelled_field(name, guess, value, known) if where is None else None
-            is_lost = not (guess or path) and spelling in shape.lost and guarded.isdisjoint(value)
-            is_grave = guess in guarded or is_lost
-            if severity is None and slip is None and not is_grave:
-                continue
-            if not (guess or where or slip or acts) and shape.ignores and severity != "error":
-                self.ignored += [(*path, name)] if path or name not in shape.describing else []
-                continue
-            if made >= MAX_FACTS_PER_CODE and not is_grave:
-                rest.append(name)
-                continue
-            # Where the field is there as well, a rename would make a second one of it.
-            safe = None if guess is None else not shape.ignores and guess not in guarded
-            fact = self._unknown_key_fact((*path, name), guess or slip, where, kind.cls, safe=safe)
-            if is_lost:
-                fact.values["instead"] = shape.instead
-            worst = "error" if is_grave else severity or "warning"
-            self.facts.append(msgspec.structs.replace(fact, severity=worst))
-            made += 1
-        if rest:
-            counted = codes.UNKNOWN_FIELD.at((*path, rest[0]), part="nowhere")
-            more = {"severity": severity or "warning", "more": len(rest)}
-            self.facts.append(msgspec.structs.replace(counted, **more))
-
-    def ignored_keys(self, value: Any) -> Iterator[Fact]:
-        """One finding for all keys that nothing is known to read: an error if that is the file."""
-        if self.ignored:
-            keys = {path[0] for path in self.ignored if len(path) == 1}
-            is_whole = self.shape.sets and not self.facts and keys >= value.keys() - {"$schema"}
-            yield codes.IGNORED_FIELD.at(
-                self.ignored[0],
-                part="key",
-                severity="error" if is_whole else "note",
-                program=self.shape.program,
-                any="any key of this file: " if is_whole else "",
-                fields=Shown(tuple(map(format_path, self.ignored))),
-            )
-
-    def _unknown_key_severity(self, cls: type) -> Severity | None:
-        """How bad an unknown key of a Struct is; None if it is silent."""
-        if cls in self.shape.closed:
-            return "error"
-        own: Severity | Literal["ignore", "acts"] | None = getattr(cls, "UNKNOWN", None)
-        if own == "acts":  # whatever the key is, it was meant to do something
-            return "warning"
-        return None if own == "ignore" else own or self.shape.unknown
-
-    def _meaning_of_key(
-        self, name: str, free: list[str], cls: type, path: Path
-    ) -> tuple[str | None, str | None]:
-        """The field that a key was probably meant to be, and what else reads a key of its name."""
-        shape = self.shape
-        where = None if path else shape.elsewhere.get(normalise_spelling(name))
-        guess = self._guess_field(name, free, cls, path)
-        is_meant = name in shape.synonyms or normalise_spelling(name) == normalise_spelling(
-            guess or ""
-        )
-        if where is not None and not is_meant:
-            guess = None  # `mode` does not misspell `model` if another tool has `mode`
-        if guess in shape.describing and not (is_meant or is_likely_typo(name, guess)):
-            guess = None  # `compatible-with` is a field of a shop, and `compatibility` is text
-        return guess, where
-
-    def _synonyms_of(self, cls: type, path: Path) -> Mapping[str, str]:
-        """What people write for the fields of a class. A Struct may bring `SYNONYMS` of its own."""
-        return getattr(cls, "SYNONYMS", {}) if path else self.shape.synonyms
-
-    def _is_meant(self, name: str, guess: str | None, cls: type, path: Path) -> bool:
-        """Whether a key has so nearly the name of a field beside it that no other was meant."""
-        if guess is None or name in self._synonyms_of(cls, path):
-            return guess is not None
-        return edit_distance(normalise_spelling(name), normalise_spelling(guess)) < 2
-
-    def _misspelled_field(
-        self, name: str, guess: str | None, value: dict[str, Any], known: Collection[str]
-    ) -> str | None:
-        """The field that a key almost certainly misspells; None if there is none."""
-        if normalise_spelling(name) in COMMON_FOREIGN_KEYS:
-            return None
-        if guess is not None:
-            return guess if is_likely_typo(name, guess) else None
-        return next((each for each in known if each in value and is_likely_typo(name, each)), None)
-
     def _raise_to_errors(self, first: int) -> None:
         """Make the mismatches from index `first` on errors, because their field restricts."""
         for number, each in enumerate(self.facts[first:], start=first):
             if each.severity is None:
                 self.facts[number] = msgspec.structs.replace(each, severity="error")
-
-    def _unknown_key_fact(
-        self, place: Path, guess: str | None, where: str | None, cls: type, *, safe: bool | None
-    ) -> Fact:
-        """A finding about a key; `safe` says how safe a rename is, None that there is none."""
-        name = str(place[-1])
-        if name in self.shape.own_codes:
-            return self.shape.own_codes[name].at(place, part="key")
-        remedy = None
-        if guess is not None and safe is not None:
-            # A rename is a guess about what was meant. In files of other tools it may change what
-            # an agent does, so a person must agree; so it does where the field restricts.
-            remedy = Remedy(f"rename to `{guess}`", (Change(place, guess, "key"),), safe=safe)
-        values: dict[str, Any] = {"field": Shown(name), "owner": title(cls), "nearest": guess}
-        if guess is None and where is not None:
-            return codes.FOREIGN_FIELD.at(place, part="key", **values, where=where, instead="")
-        return codes.UNKNOWN_FIELD.at(place, part="key", remedy=remedy, **values)
-
-    def _guess_field(self, name: str, free: list[str], cls: type, path: Path) -> str | None:
-        """The field a key was probably meant to be."""
-        named = self._synonyms_of(cls, path)
-        synonyms = {other: field for other, field in named.items() if field in free}
-        if name in synonyms:
-            return synonyms[name]
-        guess = self.guesses.nearest(name, [*free, *synonyms])
-        return synonyms.get(guess, guess) if guess is not None else None
 
     def _check_list(self, value: Any, kind: types.VarTupleType | types.ListType, path: Path) -> Any:
         if value is None and self.shape.null_is_absent:
@@ -754,11 +539,3 @@ def _converts(value: Any, cls: type[Any]) -> bool:
     except (Exception, SystemExit):  # also what the class of a caller raises
         return False
     return True
-
-
-def _misplaced_key_fact(place: Path, level: str, restricts: bool) -> Fact:
-    severity: Severity = "error" if restricts else "warning"
-    where = f"under `{level}`" if level else "at the top of the file"
-    return codes.MISPLACED_FIELD.at(
-        place, part="key", severity=severity, field=Shown(place[-1]), where=where
-    )

@@ -28,7 +28,8 @@ from equipage.core.path import HOLE, ROOT, Path, get, walk
 from equipage.core.text import Guesses, nearest
 from equipage.directives.composing import Files, Includes, Refs
 from equipage.loading.format import FILE, By, Format, Layer, Renamed
-from equipage.loading.model import Built, Shape, has_holes, is_pydantic, refusal
+from equipage.loading.model import Built, has_holes, is_pydantic, refusal
+from equipage.loading.shape import Shape
 from equipage.loading.type_words import title, type_info, words_of
 
 #: The keyword for what has no name of its own in a schema.

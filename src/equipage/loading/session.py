@@ -37,7 +37,8 @@ from equipage.files.disk import Disk
 from equipage.files.reading import Files, Referred, require_text
 from equipage.files.sandbox import FileProblem, PathPolicy
 from equipage.loading.format import Format, Limits, Rule
-from equipage.loading.model import Shape, build
+from equipage.loading.model import build
+from equipage.loading.shape import Shape
 from equipage.syntax import SyntaxProblem
 from equipage.syntax.document import Document, Syntax, load_value, parse
 from equipage.syntax.json import blank_comments
@@ -280,7 +281,7 @@ class Session:
         """Remember what a stage or a rule found."""
         if facts.__class__ is list and not facts:
             return
-        facts = iter(facts)
+        facts = map(self.kind.mark_risky_remedy, facts) if self.kind.shape.ignores else iter(facts)
         if self._is_cut:
             # What is said about the whole of a text may come from the part that is left out of it.
             facts = (each for each in facts if each.path or each.span or each.origin)

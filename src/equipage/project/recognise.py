@@ -143,6 +143,10 @@ def recognise(
     slashed = f"{around.folder}/{path[max(path.rfind('/'), path.rfind(os.sep)) + 1 :]}"
     found = recognise_place(slashed, around)
     if found is not None:
+        in_doubt = not named and found.by == "path" and around.inside != "/"
+        if in_doubt and found.kind in _PLAIN_NAMES and not _has_known_key(path, found.kind, files):
+            problem = _finding(POSSIBLE_KIND, path, files.system, kind=found.kind)
+            return Recognised(problem=problem)
         return found
     extension = os.path.splitext(path)[1].lower()
     is_part = around.conventions and not around.is_material(slashed)
@@ -150,6 +154,11 @@ def recognise(
         part = kind_of_plugin_part(slashed, around.plugins)
         if part is not None:
             return Recognised(part, by="plugin", why="it is a part of the plugin around it")
+    if extension == ".toml" and is_part:
+        above, found_folder, _ = slashed.rpartition("/commands/")
+        if found_folder and files.exists(f"{above}/gemini-extension.json"):
+            why = "it is a part of the extension around it"
+            return Recognised("gemini-command", by="plugin", why=why)
     if is_part and not named and _may_have_place(slashed, around):
         from equipage.clients.tables.unread import unread_sort  # only a walk meets such files
 
@@ -173,6 +182,19 @@ def recognise(
         )
         return found if found.kind is not None else _problem_of_reading(path, files)
     return Recognised()
+
+
+#: Kinds whose files have a name that others may have, too, below the root of a project.
+_PLAIN_NAMES = frozenset({"opencode-config", "amp-settings"})
+
+
+def _has_known_key(path: str, kind: str, files: Files) -> bool:
+    """Whether a JSON file has a key of its kind at its root, or cannot be read to tell."""
+    text = _decode_utf(files.peek(path) or b"")
+    members = json_members(text.removeprefix("\ufeff"), ())
+    model: Any = registry.format_named(kind).model
+    fields = msgspec.structs.fields(model)
+    return members is None or any(each.encode_name in members for each in fields)
 
 
 #: Ends of paths that do not name a file.

@@ -29,6 +29,7 @@ from equipage.project.signs import (
     is_attack,
     is_blueprint,
     is_bundle,
+    is_declarative_agent,
     is_docker_agent,
     is_pattern,
     is_recipe,
@@ -67,6 +68,11 @@ UNREAD_BY_CONTENT: tuple[Recognition, ...] = (
     Recognition("MCP registry entry", keys=("packages", "remotes"), by_content=is_registry_entry),
     Recognition(
         "MCP bundle", keys=("manifest_version", "dxt_version", "server"), by_content=is_bundle
+    ),
+    Recognition(
+        "declarative agent of Microsoft Foundry",
+        keys=("instructions",),
+        by_content=is_declarative_agent,
     ),
     Recognition("Docker Agent configuration", keys=("agents",), by_content=is_docker_agent),
     Recognition(
@@ -122,8 +128,8 @@ _UNNAMED_ROWS = (Recognition(BY_SCHEMA, "equipage.loading.schema_models"),)
 _MODULES_BY_KIND = {"skill": "equipage.clients.skills", "mcp": "equipage.clients.mcp.servers"}
 #: The folders in which agents that others call over the network describe themselves.
 _AGENT_CARD_FOLDERS = frozenset({".well-known"})
-#: Walks enter no folder of a user, whatever is in it.
-_USER_FOLDERS = frozenset({".config"})
+#: Of the folders in `.config`, where every program of a user may have one, those that are entered.
+_USER_FOLDERS = frozenset({".config/opencode", ".config/goose", ".config/amp", ".config/zed"})
 
 
 @cache
@@ -150,7 +156,7 @@ def is_convention(kind: str) -> bool:
 def agent_folders() -> frozenset[str]:
     """The hidden folders that files of some kind live in, and those of agents that others call."""
     globs = (glob for row in (*BUILT_IN, *conventions()) for glob in row.paths)
-    return (hidden_folders(globs) | _AGENT_CARD_FOLDERS) - _USER_FOLDERS
+    return (hidden_folders(globs) - {".config"}) | _AGENT_CARD_FOLDERS | _USER_FOLDERS
 
 
 # Kinds by name, those of installed packages included.

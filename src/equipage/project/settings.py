@@ -37,7 +37,6 @@ from equipage.core.path import ROOT, Path, get, mapping_or_empty
 from equipage.files import System, is_below
 from equipage.files.sandbox import FileProblem
 from equipage.loading.format import Format, Reading
-from equipage.loading.model import Shape
 from equipage.loading.pipeline import Outcome, load_path
 from equipage.loading.project_root import (
     OWN_FILE,
@@ -47,6 +46,7 @@ from equipage.loading.project_root import (
     settings_file,
 )
 from equipage.loading.session import Request, Run, Session
+from equipage.loading.shape import Shape
 from equipage.loading.tree import Tree
 from equipage.project.recognise import recognise, unrecognised_finding
 from equipage.project.registry import (

@@ -138,6 +138,15 @@ def is_docker_agent(value: Any) -> bool:
     )
 
 
+def is_declarative_agent(value: Any) -> bool:
+    """One of the sorts of the schema, and instructions."""
+    return (
+        isinstance(value, dict)
+        and value.get("kind") in ("Prompt", "Hosted")
+        and isinstance(value.get("instructions"), str)
+    )
+
+
 def is_recipe(value: Any) -> bool:
     """A title, a description and a text, and parameters or extensions like those of Goose."""
     if not isinstance(value, dict) or not {"title", "description"} <= value.keys():
@@ -318,8 +327,8 @@ SIGN_TYPES: dict[str, type | None] = {
     **_SERVER_PARTS,
     **dict.fromkeys(("server", "flow", "agents", "attack", "response", *_PATTERNS), dict),
     **dict.fromkeys(("packages", "remotes", "parameters", "extensions"), list),
-    **dict.fromkeys(("$include", "manifest_version", "dxt_version"), str),
-    **dict.fromkeys(("name", "id", "title", "description", "instructions", "oatf")),
+    **dict.fromkeys(("$include", "instructions", "manifest_version", "dxt_version"), str),
+    **dict.fromkeys(("name", "id", "title", "description", "oatf")),
 }
 #: Keys that are a sign only with another one beside them.
 _COMPANION_KEYS = {

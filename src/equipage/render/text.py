@@ -97,11 +97,19 @@ def render(
     shown = [each for each in report.diagnostics if not quiet or each.severity == "error"]
     if len({each.severity for each in shown}) > 1:
         shown.sort(key=lambda each: (each.name or "", SEVERITIES.index(each.severity)))
+    is_grouped = False
+    if not concise and len(shown) > 1:
+        from equipage.render.grouping import group_by_cause  # most files have one finding, or none
+
+        everything, shown = len(shown), group_by_cause(shown)
+        is_grouped = len(shown) < everything
     hidden = max(0, len(shown) - limit) if limit else 0
     for each in shown[: len(shown) - hidden]:
         yield render_line(each, style) if concise else render_finding(each, style) + "\n"
     if hidden:
         yield f"… and {hidden:,} more; print all with --limit 0\n" + ("" if concise else "\n")
+    if is_grouped:
+        yield "print every place with -f concise\n\n"
     yield summary(report, style, quiet=quiet)
 
 

@@ -40,7 +40,9 @@ _REST_OF_LINE = lazy_regex(r"[^\r\n]*\r?")
 #    Further lines are text, too: as they are if they are not indented, folded if they are.
 
 #: Why an entry is not YAML.
-Flaw = Literal["colon", "brackets", "indicator", "unindented", "quotes", "no-space", "tabs"]
+Flaw = Literal[
+    "colon", "brackets", "unclosed", "indicator", "unindented", "quotes", "no-space", "tabs"
+]
 
 #: Who speaks in the examples that people put into a description.
 _SPEAKERS = frozenset(
@@ -369,8 +371,11 @@ def _correct_one_line(key: str, value: str, start: int) -> Correction | None:
         return _escape_inner_quotes(key, value, start)
     if value[:1] in _BRACKET_PAIRS:
         rest = _find_text_after_brackets(value)
+        if rest is None and key == "description":
+            return None  # it may be text
         if rest is None:
-            return None
+            closed = Correction(key, "unclosed", (start, end), (end, end), _BRACKET_PAIRS[value[0]])
+            return closed if parses_as_yaml(f"{key}: {value}{closed.text}", key) else None
         return _quote_value(key, "brackets", (start + rest, end), value, start)
     if value.startswith(_INDICATORS):
         return _quote_value(key, "indicator", (start, start + 1), value, start)
@@ -424,6 +429,8 @@ def _correct_unindented(entry: _Entry, value: str, following: list[str]) -> list
     is_block = _BLOCK.match(value) is not None
     if not is_block and value[:1] in (*QUOTES, *_BRACKET_PAIRS):
         return []
+    while following[-1].startswith("#") or not following[-1].strip():
+        following = following[:-1]  # comments above the next entry
     lines = following if is_block or not value else [value, *following]
     lines = [line if line.strip() else "" for line in lines]
     while not lines[0]:

@@ -161,6 +161,64 @@ _SECRETS: tuple[tuple[str, tuple[str, ...], re.Pattern[str]], ...] = (
         ("-----BEGIN ",),
         lazy_regex(r"-----BEGIN (?:[A-Z]+ )*PRIVATE KEY-----\s+([A-Za-z0-9+/=]{40,})"),
     ),
+    *(
+        (what, (begun,), lazy_regex(rf"(?<![A-Za-z0-9]){re.escape(begun)}{rest}(?![A-Za-z0-9])"))
+        for what, begun, rest in (
+            ("a key of OpenRouter", "sk-or-v1-", "([0-9a-f]{64})"),
+            ("a key of Groq", "gsk_", "([A-Za-z0-9]{40,})"),
+            ("a key of xAI", "xai-", "([A-Za-z0-9]{60,})"),
+            ("a key of Perplexity", "pplx-", "([A-Za-z0-9]{40,})"),
+            ("a token of Replicate", "r8_", "([A-Za-z0-9]{37,})"),
+            ("a key of Tavily", "tvly-", "(?:dev-|prod-)?([A-Za-z0-9]{32,})"),
+            ("a key of Firecrawl", "fc-", "([0-9a-f]{32})"),
+            ("a key of E2B", "e2b_", "([0-9a-f]{40})"),
+            ("a token of Notion", "ntn_", "([A-Za-z0-9]{40,})"),
+            ("a key of Linear", "lin_api_", "([A-Za-z0-9]{40})"),
+            ("a token of Figma", "figd_", "([A-Za-z0-9_-]{40,})"),
+            ("a token of Atlassian", "ATATT3", "([A-Za-z0-9_=-]{100,})"),
+            ("a token of Shopify", "shpat_", "([0-9a-fA-F]{32})"),
+            ("a token of Supabase", "sbp_", "([0-9a-f]{40})"),
+            ("a key of Supabase", "sb_secret_", "([A-Za-z0-9_-]{30,})"),
+            ("a token of Vercel Blob", "vercel_blob_rw_", "([A-Za-z0-9_]{30,})"),
+            ("a token of DigitalOcean", "dop_v1_", "([0-9a-f]{64})"),
+            ("a token of Databricks", "dapi", "([0-9a-f]{32})"),
+            ("a token of Docker", "dckr_pat_", "([A-Za-z0-9_-]{27,})"),
+            ("a token of Grafana", "glsa_", "([A-Za-z0-9]{32}_[0-9a-f]{8})"),
+            ("a token of Vault", "hvs.", "([A-Za-z0-9_-]{24,})"),
+            ("a key of Mailgun", "key-", "([0-9a-f]{32})"),
+            ("a key of Postman", "PMAK-", "([0-9a-f]{24}-[0-9a-f]{34})"),
+            ("a key of Twilio", "SK", "([0-9a-f]{32})"),
+            ("a secret of Google OAuth", "GOCSPX-", "([A-Za-z0-9_-]{28})"),
+            ("a key of age", "AGE-SECRET-KEY-1", "([0-9A-Z]{58})"),
+            ("a key of Azure", "AccountKey=", "([A-Za-z0-9+/]{86}==)"),
+        )
+    ),
+    ("a token of Telegram", (":AA",), lazy_regex(r":(AA[A-Za-z0-9_-]{33})(?![\w-])")),
+    (
+        "the address of a hook of Slack",
+        ("hooks.slack.com/",),
+        lazy_regex(r"hooks\.slack\.com/services/T\w+/B\w+/([A-Za-z0-9]{20,})\b"),
+    ),
+    (
+        "the address of a hook of Discord",
+        ("/api/webhooks/",),
+        lazy_regex(r"/api/webhooks/\d{17,}/([\w-]{60,})"),
+    ),
+    (
+        "a signed token",
+        ("eyJ",),
+        lazy_regex(r"\beyJ[\w-]{10,}\.eyJ(?!zdWIiOiIxMjM0NTY3ODkw)[\w-]{10,}\.([\w-]{40,})"),
+    ),
+    (
+        "a token behind `Bearer`",
+        ("Bearer ",),
+        lazy_regex(r"Bearer (?=[\w.~+/-]*\d)(?!eyJ)([A-Za-z0-9_~+/-]{32,}=*)(?![\w.])"),
+    ),
+    (
+        "a password in an address",
+        ("://",),
+        lazy_regex(r"://[^\s/:@\"'`]+:([^\s/@\"'`${}<>%*:,()|]{8,})@(?!127\.)[\w-]+\.\w"),
+    ),
 )
 #: Words that no random text of this length has by chance.
 _PLACEHOLDER_TEXT = lazy_regex(
@@ -244,6 +302,23 @@ def looks_secret(text: str) -> bool:
         and not _is_placeholder(text)
         and _entropy(text) >= _MIN_ENTROPY
     )
+
+
+def looks_like_password(text: str) -> bool:
+    """Whether a text is more than a variable, a placeholder or what everybody begins with."""
+    return (
+        len(text) >= 6
+        and re.search(r"[${<%\s*]", text) is None
+        and text.lower() not in _USUAL_PASSWORDS
+        and not _is_placeholder(text)
+    )
+
+
+#: What databases for development are set up with.
+_USUAL_PASSWORDS = frozenset(
+    {"password", "postgres", "passwd", "letmein", "minioadmin", "admin123", "rootpass", "mypass"}
+    | {"password123", "pass123", "mypassword", "mongodb", "rootpassword", "default", "changeit"}
+)
 
 
 def _is_placeholder(text: str) -> bool:

@@ -19,7 +19,8 @@ from equipage.formats.defect.profile_model import (
 )
 from equipage.formats.defect.settings import Settings
 from equipage.loading.editor_schema import schema_for
-from equipage.loading.model import Shape, build
+from equipage.loading.model import build
+from equipage.loading.shape import Shape
 
 
 @pytest.mark.parametrize(

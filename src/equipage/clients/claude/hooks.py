@@ -7,7 +7,6 @@ takes everything around it along: the whole settings file, or the whole plugin.
 
 from __future__ import annotations
 
-import os
 import re
 from collections.abc import Iterator
 from typing import Any, Literal
@@ -16,9 +15,10 @@ import msgspec
 
 from equipage.clients import codes
 from equipage.clients.claude import permissions
+from equipage.clients.launchers import problem_of_file, script_of, split_command
 from equipage.clients.tables.claude import TOOLS
 from equipage.core import codes as core_codes
-from equipage.core.diagnostics import Fact, Shown
+from equipage.core.diagnostics import Change, Fact, Remedy, Shown
 from equipage.core.frozen import convert
 from equipage.core.path import Path
 from equipage.core.text import lazy_regex, nearest
@@ -71,7 +71,11 @@ _LONG_TIMEOUT_SECONDS = 3600
 _PATH = lazy_regex(
     r"""\$\{?(?P<root>CLAUDE_PROJECT_DIR|CLAUDE_PLUGIN_ROOT)\}?"?(?P<path>/[^\s"'`;|&<>()$*?]+)"""
 )
-_UNQUOTED = lazy_regex(r"(?:^|\s)\$\{CLAUDE_PLUGIN_ROOT\}")
+#: A text in quotes, or a word that is such a path without any.
+_QUOTED_OR_PATH = lazy_regex(
+    r"""\\.|"(?:\\.|[^"\\])*"|'[^']*'"""
+    r"""|(?<!\S)(?P<path>\$\{?CLAUDE_(?:PROJECT_DIR|PLUGIN_ROOT)\b\}?[^\s"'`;|&<>()]*)"""
+)
 
 
 class HookRoots(msgspec.Struct, frozen=True):
@@ -214,7 +218,11 @@ def _check_handler(
             )
     timeout = handler.get("timeout")
     if isinstance(timeout, int | float) and timeout > _LONG_TIMEOUT_SECONDS:
-        yield codes.HOOK_TIMEOUT_LONG.at((*path, "timeout"), seconds=Shown(timeout))
+        yield codes.HOOK_TIMEOUT_LONG.at(
+            (*path, "timeout"),
+            remedy=_change("divide it by 1,000", (*path, "timeout"), max(1, int(timeout / 1000))),
+            seconds=Shown(timeout),
+        )
     condition = handler.get("if")
     if (
         isinstance(condition, str)
@@ -224,7 +232,7 @@ def _check_handler(
             (*path, "if"), matcher=Shown(condition), reason=wrong.reason
         )
     if isinstance(handler.get("command"), str):
-        yield from _check_command(handler["command"], "args" in handler, path, session, place)
+        yield from _check_command(handler, path, session, place)
 
 
 def _unloadable_reason(handler: dict[str, Any], kind: Any) -> str | None:
@@ -259,18 +267,38 @@ def _fits(value: Any, wanted: Any) -> bool:
     return True
 
 
+def _change(message: str, path: Path, value: str | int) -> Remedy:
+    """A fix for a person to look at: it changes what runs, or for how long."""
+    return Remedy(message, (Change(path, value),), safe=False)
+
+
 def _check_command(
-    command: str, has_args: bool, path: Path, session: Session, place: HookRoots
+    handler: dict[str, Any], path: Path, session: Session, place: HookRoots
 ) -> Iterator[Fact]:
-    """The files that a command names exist, and survive blanks in the path of their folder."""
-    place_of = {"CLAUDE_PROJECT_DIR": place.project, "CLAUDE_PLUGIN_ROOT": place.plugin}
-    for match in _PATH.finditer(command[:10_000]):
-        root = place_of[match["root"]]
-        if root is None:
-            continue
-        file = os.path.normpath(root + match["path"])
-        # Nothing outside the project is looked at.
-        if session.files.is_within(file, session.root) and not session.files.exists(file):
-            yield codes.HOOK_FILE_MISSING.at((*path, "command"), file=Shown(match["path"][1:]))
-    if not has_args and place.plugin is not None and _UNQUOTED.search(command):
-        yield codes.HOOK_PATH_UNQUOTED.at((*path, "command"), variable="${CLAUDE_PLUGIN_ROOT}")
+    """The files that a command names exist, run, and survive blanks in the path of their folder."""
+    path, command = (*path, "command"), handler["command"]
+    roots = {"CLAUDE_PROJECT_DIR": place.project, "CLAUDE_PLUGIN_ROOT": place.plugin}
+    named = [
+        (match["path"][1:], roots[match["root"]], match.start() <= 1)
+        for match in _PATH.finditer(command[:10_000])
+    ]
+    words = split_command(command[:10_000])
+    script = script_of([*words, *handler.get("args", ())])
+    if script is not None:
+        named.append((script, place.project, script == words[0]))
+    for file, root, is_program in named:
+        problem = None if root is None else problem_of_file(file, root, session, runs=is_program)
+        if problem == "missing":
+            yield codes.HOOK_FILE_MISSING.at(path, file=Shown(file))
+        elif problem is not None:
+            yield codes.HOOK_NOT_EXECUTABLE.at(path, file=Shown(file))
+    if "args" in handler or handler.get("shell") == "powershell":
+        return  # no shell divides it
+    paths = [match["path"] for match in _QUOTED_OR_PATH.finditer(command) if match["path"]]
+    if paths:
+        quoted = _QUOTED_OR_PATH.sub(
+            lambda match: f'"{match["path"]}"' if match["path"] else match.group(), command
+        )
+        variable = paths[0].partition("/")[0]
+        remedy = _change("put double quotes around the path", path, quoted)
+        yield codes.HOOK_PATH_UNQUOTED.at(path, remedy=remedy, variable=variable)

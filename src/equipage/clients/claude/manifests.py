@@ -7,6 +7,8 @@ import re
 from collections.abc import Callable, Iterator
 from typing import Any
 
+from msgspec.structs import replace
+
 from equipage.clients import codes
 from equipage.clients.catalogue import Convention
 from equipage.clients.claude import hooks
@@ -20,7 +22,7 @@ from equipage.clients.plugins import (
     paths_in,
 )
 from equipage.clients.tables.claude import KEBAB
-from equipage.core.diagnostics import Also, Fact, Shown
+from equipage.core.diagnostics import Also, Change, Fact, Remedy, Shown
 from equipage.core.path import Path, get, mapping_or_empty
 from equipage.core.text import lazy_regex, nearest
 from equipage.loading.session import Session
@@ -185,7 +187,12 @@ def _check_definition(
                 continue
             reason = _path_problem(written, endings)
             if reason is not None:
-                yield _refusal(place, field, reason)
+                refusal, better = _refusal(place, field, reason), f"./{written}"
+                is_there = root is not None and session.files.exists(os.path.join(root, written))
+                if is_there and _path_problem(better, endings) is None:
+                    remedy = Remedy(f"write `{better}`", (Change(place, better),), safe=False)
+                    refusal = replace(refusal, remedy=remedy)
+                yield refusal
             elif root is not None:
                 yield from check_path_exists(
                     place, field, written, root, session, is_folder=is_folder

@@ -13,12 +13,13 @@ from equipage.clients.claude import hooks, manifests, permissions
 from equipage.clients.claude.hooks import HookRoots
 from equipage.clients.codes import EXTENSION_NOT_READ, UNKNOWN_REFERENCE
 from equipage.clients.plugins import listed_plugins, parse_json
-from equipage.clients.tables.claude import MODELS
+from equipage.clients.tables.claude import MODELS, MODELS_OF_OTHERS
 from equipage.core import codes as core_codes
 from equipage.core.diagnostics import Change, Fact, Remedy, Shown
 from equipage.core.path import Path, get
 from equipage.core.source import Span
 from equipage.core.text import Guesses, nearest
+from equipage.files.index import DamagedIndex, read_tracked_files
 from equipage.loading.session import Session
 
 
@@ -63,6 +64,7 @@ def settings_are_valid(_convention: Convention, config: Any, session: Session) -
     if not isinstance(document, dict):
         return
     yield from _check_nulls(document)
+    yield from _check_personal(session)
     rights = document.get("permissions")
     yield from permissions.check(rights, ("permissions",))
     mode = rights.get("defaultMode") if isinstance(rights, dict) else None
@@ -73,6 +75,20 @@ def settings_are_valid(_convention: Convention, config: Any, session: Session) -
     if "hooks" in document:
         place = HookRoots(project=_project_of(session.path))
         yield from hooks.check(document["hooks"], ("hooks",), session, place)
+
+
+def _check_personal(session: Session) -> Iterator[Fact]:
+    """The settings of one person are not in the repository, where they count for everybody."""
+    system, path = session.files.system, session.path
+    root = system.repository_root(path) if path.endswith(".local.json") else None
+    if root is None or not session.documents:
+        return
+    try:
+        tracked = read_tracked_files(os.path.join(root, ""), system)
+    except DamagedIndex:
+        return  # the walk says so
+    if tracked is not None and tracked.has(os.path.relpath(path, root).replace(os.sep, "/")):
+        yield codes.PERSONAL_SETTINGS.at(span=Span(session.documents[0].source, 0, 0))
 
 
 def _check_nulls(document: dict[str, Any]) -> Iterator[Fact]:
@@ -160,6 +176,13 @@ def model_exists(_convention: Convention, config: Any, session: Session) -> Iter
     model = config.get("model") if isinstance(config, dict) else None
     if not isinstance(model, str) or model.lower() in MODELS:
         return
+    reasons = (why for names, why in MODELS_OF_OTHERS.items() if re.fullmatch(names, model))
+    if (why := next(reasons, None)) is not None and session.documents:
+        where = f" in Claude Code: {why}"
+        yield UNKNOWN_REFERENCE.at(
+            ("model",), sort="model", name=Shown(model), where=where, nearest=None
+        )
+        return
     guess = None
     if model.isalpha():
         # Where the file was written for another tool as well, the name may be one of its models.
@@ -177,6 +200,17 @@ def model_exists(_convention: Convention, config: Any, session: Session) -> Iter
             where=" in Claude Code",
             nearest=guess,
         )
+
+
+def arguments_are_replaced(
+    _convention: Convention, _config: Any, session: Session
+) -> Iterator[Fact]:
+    """The text names its arguments as Claude Code replaces them."""
+    source = session.documents[0].source if session.documents else None
+    if source is None:
+        return
+    for match in re.finditer(r"\$ARGUMENT(?![\w\[])", source.text):
+        yield codes.ARGUMENT_NOT_REPLACED.at(span=Span(source, *match.span()))
 
 
 def _check_servers_exist(document: dict[str, Any], session: Session) -> Iterator[Fact]:
@@ -215,7 +249,7 @@ def skill_is_read(convention: Convention, _config: Any, session: Session) -> Ite
 
 
 _RULES: dict[str, tuple[Rule, ...]] = {
-    "claude-settings": (settings_are_valid,),
+    "claude-settings": (settings_are_valid, model_exists),
     "claude-hooks": (hooks_file_is_valid,),
     "claude-agent": (
         permissions.listed_tools_are_rules,
@@ -223,12 +257,18 @@ _RULES: dict[str, tuple[Rule, ...]] = {
         plugin_agent_fields_count,
         model_exists,
     ),
-    "claude-command": (permissions.listed_tools_are_rules, header_hooks_are_valid, model_exists),
+    "claude-command": (
+        permissions.listed_tools_are_rules,
+        header_hooks_are_valid,
+        model_exists,
+        arguments_are_replaced,
+    ),
     "skill": (
         permissions.listed_tools_are_rules,
         header_hooks_are_valid,
         instructions.links_lead_somewhere,
         skill_is_read,
+        arguments_are_replaced,
     ),
     "claude-rule": (instructions.imports_exist, instructions.links_lead_somewhere),
     "instructions": (

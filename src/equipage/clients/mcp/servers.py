@@ -15,14 +15,21 @@ from msgspec.structs import replace
 
 from equipage.clients import codes
 from equipage.clients.codes import MCP_CODES
-from equipage.clients.launchers import check_name_collisions, check_server_safety, undefined_inputs
+from equipage.clients.launchers import (
+    check_name_collisions,
+    check_server_safety,
+    missing_scripts,
+    undefined_inputs,
+)
 from equipage.clients.mcp import (
     CLAUDE,
     CLAUDE_PLUGIN,
+    CODEX,
     CODEX_PLUGIN,
     COPILOT,
     CURSOR,
     DIALECTS,
+    GEMINI,
     OPENCODE,
     VSCODE,
     Dialect,
@@ -33,13 +40,14 @@ from equipage.core.diagnostics import Change, Fact, Remedy, Severity, Shown
 from equipage.core.frozen import prepare
 from equipage.core.path import HOLE, ROOT, Path, get, table_at
 from equipage.core.source import Source
-from equipage.core.text import Guesses, nearest
+from equipage.core.text import Guesses, lazy_regex, nearest
 from equipage.files.reading import Files
 from equipage.formats.defect.mcp import STRICT_MCP_JSON, list_servers, server_names
 from equipage.loading.format import TOLERANT, Format, Presentation, Reading, Sensitive, Together
 from equipage.loading.header import report_secrets
-from equipage.loading.model import Shape, build
+from equipage.loading.model import build
 from equipage.loading.session import Parsed, Session, read_jsonc
+from equipage.loading.shape import Shape
 from equipage.loading.tree import Origins, Tree, graft
 from equipage.syntax.document import Document
 
@@ -104,7 +112,7 @@ _SERVER_KEYS = frozenset({"command", "url", "httpUrl", "type"})
 _TOP_KEYS = tuple(dict.fromkeys(each.top for each in DIALECTS))
 
 
-def gather_servers(dialect: Dialect, tree: Tree, _session: Session) -> tuple[Tree, list[Fact]]:
+def gather_servers(dialect: Dialect, tree: Tree, session: Session) -> tuple[Tree, list[Fact]]:
     """Reduce the tree to `servers`, each with its transport and by our names for its keys."""
     if not isinstance(tree.value, dict):
         return tree, []
@@ -116,6 +124,9 @@ def gather_servers(dialect: Dialect, tree: Tree, _session: Session) -> tuple[Tre
     if not isinstance(entries, dict):
         return Tree({SERVERS: entries}, origins, moves), facts
     parts: dict[Path, Tree] = {}
+    if dialect in (CLAUDE, CLAUDE_PLUGIN, VSCODE, CURSOR):
+        is_plugin = dialect is CLAUDE_PLUGIN
+        facts += missing_scripts(entries, found, session, in_plugin=is_plugin)
     if dialect is CLAUDE:
         facts += check_name_collisions(entries, found)
     if dialect is VSCODE:
@@ -184,12 +195,19 @@ def _rename_remedy(path: Path, name: str) -> Remedy:
     return Remedy(f"rename to `{name}`", (Change(path, name, "key"),), safe=False)
 
 
-def server_findings(tool: str, tree: Tree) -> list[Fact]:
+#: Files whose servers start in folders that are not known: of users, and of extensions.
+_NOT_OF_PROJECT = lazy_regex(r"/\.config/|/gemini-extension\.json\Z")
+
+
+def server_findings(tool: str, tree: Tree, session: Session) -> list[Fact]:
     """Findings about the servers in the settings of a tool; the tree is not changed."""
     dialect = next(each for each in DIALECTS if each.tool == tool)
     path, facts = _find_servers(dialect, tree) if isinstance(tree.value, dict) else (ROOT, [])
     guesses = Guesses()
-    for name, value in table_at(tree.value, path).items() if path else ():
+    servers = table_at(tree.value, path) if path else {}
+    if dialect in (CODEX, OPENCODE, GEMINI) and not _NOT_OF_PROJECT.search(session.path):
+        facts += missing_scripts(servers, path, session)
+    for name, value in servers.items():
         facts += _read_server(dialect, tree, (*path, name), value, guesses)[1]
     return facts
 
@@ -209,7 +227,8 @@ def _read_server(
     transport = None
     # A program or an address that does not fit has a finding of its own.
     if all(value.get(key) is None or key in fitting for key in ("command", "url")):
-        transport, found = _find_transport(dialect, path, fitting)
+        other = {"transport": value.get("transport")}
+        transport, found = _find_transport(dialect, path, {**other, **fitting})
         facts += found
         # A type that another tool knows is a warning; the transport then follows from other keys.
         if any(each.code == codes.SERVER_TYPE_UNKNOWN and each.severity is None for each in found):
@@ -364,8 +383,17 @@ def _find_transport(
         for word, transport in dialect.types.items()
         if (transport == "stdio") == (inferred == "stdio")
     )
+    # Other programs, and drafts of this one, call it so.
+    transport = server.get("transport")
+    is_other = isinstance(transport, str) and transport in dialect.types
     missing = codes.SERVER_TYPE_MISSING.at(
-        path, part="key", severity=grave, name=name, tool=dialect.tool, type=word
+        (*path, "transport") if is_other else path,
+        part="key",
+        remedy=_rename_remedy((*path, "transport"), "type") if is_other else None,
+        severity=grave,
+        name=name,
+        tool=dialect.tool,
+        hint="call it `type`, as this tool does" if is_other else f'add `"type": "{word}"`',
     )
     return inferred, [missing]
 

@@ -38,6 +38,13 @@ TOOLS = frozenset({
 # fmt: on
 #: Short names of models; any other name is sent to the provider as it is.
 MODELS = ("default", "sonnet", "opus", "haiku", "fable", "opusplan", "best", "inherit")
+#: Names that no model of a provider of Claude Code has → why.
+MODELS_OF_OTHERS = {
+    r"(?:gpt-\d|o[134](?:-|\Z)|codex-)[\w.-]*": "it is one of OpenAI",
+    r"gemini-[\w.-]+": "it is one of Google",
+    r"grok-[\w.-]+": "it is one of xAI",
+    r"claude-3(?:-[57])?-(?:sonnet|opus|haiku)": "a name of that age ends in a date or `-latest`",
+}
 #: Agents that need no file.
 AGENTS = frozenset(
     {"Explore", "Plan", "general-purpose", "statusline-setup", "claude-code-guide"}
