@@ -11,12 +11,18 @@ import equipage
 from equipage.clients.catalogue import Convention
 from equipage.clients.format import format_of, list_item, model_of, sensitive_of
 from equipage.clients.references import parse_references, split_names
-from equipage.clients.tables.conventions import CONVENTIONS
+from equipage.clients.tables.conventions import CONVENTIONS, VERSIONS
 from equipage.clients.tables.skills import CLAUDE, OPEN, OPENCODE
 from equipage.project.registry import built_in_kinds
 from lab import write
 
 EVERY = (*CONVENTIONS, OPEN, CLAUDE, OPENCODE)
+
+
+def test_the_versions_of_the_tables_are_those_that_were_run() -> None:
+    page = Path("docs/clients.md").read_text(encoding="utf-8")
+    assert {tool for tool, version in VERSIONS.items() if f"@{version}`" not in page} == set()
+    assert VERSIONS.keys() <= {each.tool for each in CONVENTIONS}
 
 
 #: What a first file cannot bring: the file that it is compiled to, or the script that it runs.

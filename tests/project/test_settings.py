@@ -57,7 +57,7 @@ PROJECT = {
     "library/echo.yaml": Link("../shared/echo.yaml"),
     "shared/echo.yaml": TOOL,
     "shelf/echo.yaml": TOOL + "extra: 1\n",
-    ".claude/agents/a.md": "---\nname: a\ndescription: d\ntools: Raed\n---\nHelp.\n",
+    ".claude/agents/a.md": "---\nname: a\ndescription: d\ntrigger: now\ntools: Raed\n---\nHelp.\n",
     ".mcp.json": {"mcpServers": {"x": {"command": "npx", "args": ["-y", "some-server"]}}},
     "s.json": {"type": "object", "required": ["id"]},
     "own/x.json": {},
@@ -75,6 +75,7 @@ SETTINGS = {
     "roots": "['shared']",
     "library": "'shelf'",
     "per-file-ignores": "{'a.*' = ['unknown-field']}",
+    "own-keys": "{claude-agent = ['trigger']}",
     "schemas": "[{schema = 's.json', files = ['own/*.json']}]",
     "policy": "{pins = true}",
 }

@@ -172,7 +172,7 @@ def _command_problem(tool: str, what: str) -> Problem | None:
     plain = what.strip()
     if what != plain and plain != "*":
         return Problem("never", "no command starts or ends with a blank", f"{tool}({plain})")
-    if re.search(r":\*\s*,|\)\s*[,|]?\s*\w+\(", what):
+    if re.search(r":\*\s*,|\)\s*(?:[,|]\s*)?\w+\(", what):
         return Problem("never", "a rule holds one command; write one rule for each")
     before, ends, after = what.partition(":*")
     if after:
@@ -222,6 +222,8 @@ def listed_tools_are_rules(
         listed: ListName = "deny" if field.name.startswith("disallowed") else "allow"
         for text, span in locate_names(field, value[field.name], document):
             rule, wrong = parse(text), None
+            if len(text) > _MAX_RULE_LENGTH:
+                continue
             if rule is None:
                 better = f"{text})" if text.endswith("*") and text.count("(") == 1 else None
                 wrong = Problem("invalid", "its brackets are not closed at its end", better)

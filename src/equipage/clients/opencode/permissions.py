@@ -55,7 +55,7 @@ def permissions_have_an_effect(
         for name, rule in rules.items() if isinstance(rules, dict) else ():
             path, instead = (*place, name), asked_instead(name, session.guesses)
             actions = rule if isinstance(rule, dict) else {"*": rule}
-            if instead is not None:
+            if instead is not None and rule != "allow":  # a tool of a server may have that name
                 yield _never_matches(path, actions, f"OpenCode asks `{instead}` for it", instead)
             elif name in ASKED:
                 for pattern, action in actions.items():
