@@ -25,14 +25,8 @@ def test_the_versions_of_the_tables_are_those_that_were_run() -> None:
     assert VERSIONS.keys() <= {each.tool for each in CONVENTIONS}
 
 
-#: What a first file cannot bring: the file that it is compiled to, or the script that it runs.
-LEFT_TO_DO = {
-    "agentic-workflow": ["workflow-not-compiled"],
-    **{
-        f"{client}-hooks": ["hook-file-missing"]
-        for client in ("codex", "copilot", "cursor", "windsurf")
-    },
-}
+#: What a first file cannot bring: the file that it is compiled to.
+LEFT_TO_DO = {"agentic-workflow": ["workflow-not-compiled"]}
 
 
 @pytest.mark.parametrize("convention", EVERY, ids=lambda each: f"{each.kind}-{each.tool}")

@@ -279,7 +279,7 @@ HOOKS = json_file(
 {
   "hooks": {
     "PreToolUse": [
-      { "matcher": "Bash", "hooks": [{ "type": "command", "command": "./check.sh" }] }
+      { "matcher": "Bash", "hooks": [{ "type": "command", "command": "check-command" }] }
     ]
   }
 }

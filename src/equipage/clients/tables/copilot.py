@@ -168,7 +168,7 @@ HOOKS = json_file(
 {
   "version": 1,
   "hooks": {
-    "preToolUse": [{ "type": "command", "bash": "./check.sh", "timeoutSec": 10 }]
+    "preToolUse": [{ "type": "command", "bash": "check-command", "timeoutSec": 10 }]
   }
 }
 """,

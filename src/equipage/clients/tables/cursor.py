@@ -134,7 +134,7 @@ HOOKS = _json_file(
 {
   "version": 1,
   "hooks": {
-    "beforeShellExecution": [{ "command": "./check.sh", "failClosed": true }]
+    "beforeShellExecution": [{ "command": "check-command", "failClosed": true }]
   }
 }
 """,

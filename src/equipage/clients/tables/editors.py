@@ -97,7 +97,7 @@ WINDSURF_HOOKS = _json_file(
     fields=(hooks_field("Windsurf", _WINDSURF_EVENTS, _WINDSURF_HOOK),),
     example="""\
 {
-  "hooks": { "pre_run_command": [{ "command": "./check.sh", "show_output": true }] }
+  "hooks": { "pre_run_command": [{ "command": "check-command", "show_output": true }] }
 }
 """,
 )
