@@ -208,6 +208,22 @@ def test_a_change_is_judged_by_the_settings_before_it(settings: str) -> None:
     assert "`equipage.toml`" in done.out
 
 
+def test_keys_of_ones_own_quiet_a_check_and_not_the_gate() -> None:
+    write(Path(), {SETTINGS: rules(allow=["Read"])})
+    commit(Path())
+    own = {"equipage.toml": '[own-keys]\nclaude-settings = ["zeal"]\n'}
+    write(Path(), {SETTINGS: {**rules(allow=["Read"]), "zeal": 1}, **own})
+    assert in_process(["check"]).code == 0
+    done = in_process(["diff", "HEAD", "--fail-on", "widened"])
+    assert done.code == 1
+    assert "permission widened: own-keys" in done.out, done.out
+    assert "`zeal` added; equipage does not know this key" in done.out
+    commit(Path())
+    write(Path(), {SETTINGS: {**rules(allow=["Read"]), "zeal": 2}})
+    done = in_process(["diff", "HEAD", "--fail-on", "widened"])
+    assert (done.code, "`zeal` changed" in done.out) == (1, True), done.out
+
+
 def server(**fields: Any) -> dict[str, Any]:
     return {"mcpServers": {"docs": {"command": "docs", **fields}}}
 

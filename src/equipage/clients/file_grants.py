@@ -68,6 +68,7 @@ TABLES: dict[str, tuple[Subject, ...]] = {
         allows_each_value("include"),
         narrows("conventions", default=True),
         allows_each_value("kinds"),
+        allows_each_value("own-keys"),
         allows_names_among("ignore", *_POLICY_CODES),
         allows_names_among("per-file-ignores/*", *_POLICY_CODES),
         *(denies(f"policy/never/{name}s", name) for name in ("tool", "server", "host", "program")),
