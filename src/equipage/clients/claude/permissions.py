@@ -14,7 +14,7 @@ import msgspec
 
 from equipage.clients import codes
 from equipage.clients.catalogue import Convention
-from equipage.clients.references import locate_names
+from equipage.clients.references import locate_names, names_in_field
 from equipage.clients.tables.claude import TOOLS
 from equipage.core import codes as core_codes
 from equipage.core.diagnostics import Also, Fact, Severity, Shown
@@ -220,19 +220,30 @@ def listed_tools_are_rules(
         if field.refers != "tool" or field.name not in value or convention.reader != "claude":
             continue
         listed: ListName = "deny" if field.name.startswith("disallowed") else "allow"
-        for text, span in locate_names(field, value[field.name], document):
-            rule, wrong = parse(text), None
-            if len(text) > _MAX_RULE_LENGTH:
-                continue
-            if rule is None:
-                better = f"{text})" if text.endswith("*") and text.count("(") == 1 else None
-                wrong = Problem("invalid", "its brackets are not closed at its end", better)
-            elif rule.what and rule.tool not in _NAMED_TOOLS and convention.kind != "claude-agent":
-                wrong = rule_problem(text, listed)  # an agent gets the whole tool in any case
-            if wrong is not None:
-                fact = _problem_fact(wrong, text, listed, (field.name,))
+        problems = {
+            text: wrong
+            for text in names_in_field(field, value[field.name])
+            if (wrong := _problem_in_header(text, listed, convention)) is not None
+        }
+        # Places cost another parse, and nearly every list is right.
+        named = locate_names(field, value[field.name], document) if problems else ()
+        for text, span in named:
+            if text in problems:
+                fact = _problem_fact(problems[text], text, listed, (field.name,))
                 severity: Severity = "warning" if listed == "allow" else "error"
                 yield msgspec.structs.replace(fact, span=span, severity=severity)
+
+
+def _problem_in_header(text: str, listed: ListName, convention: Convention) -> Problem | None:
+    """What is wrong with a rule in a list of tools; an agent gets the whole tool in any case."""
+    if len(text) > _MAX_RULE_LENGTH:
+        return None
+    rule = parse(text)
+    if rule is None:
+        better = f"{text})" if text.endswith("*") and text.count("(") == 1 else None
+        return Problem("invalid", "its brackets are not closed at its end", better)
+    is_matched = rule.what and rule.tool not in _NAMED_TOOLS and convention.kind != "claude-agent"
+    return rule_problem(text, listed) if is_matched else None
 
 
 def _problem_fact(wrong: Problem, text: str, listed: ListName, place: Path) -> Fact:
