@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import pydoc
 import re
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 
@@ -163,6 +165,12 @@ def test_the_plugin_uses_the_public_face_alone() -> None:
             if "equipage" in line and "import" in line
         ]
         assert all(line.startswith(PUBLIC) for line in lines), path
+
+
+@pytest.mark.parametrize("module", [equipage, plugin])
+def test_python_has_help_about_every_public_name(module: ModuleType) -> None:
+    for name in set(module.__all__) - {"__version__"}:
+        assert pydoc.render_doc(getattr(module, name)).startswith("Python Library Documentation")
 
 
 def test_every_public_name_exists() -> None:

@@ -42,14 +42,14 @@ else:
     from typing import TypeVar
 
     C = TypeVar("C")
+    # `help` evaluates the types of the fields; these lie in modules that import this one.
+    Files = Loaded = Outcome = Report = Request = Session = System = Watch = Any
 
 StrPath = str | os.PathLike[str]
 #: A step of resolving: takes a tree, gives a tree and what it found.
 Stage = Callable[[Tree, "Session"], tuple[Tree, list[Fact]]]
 #: A check of the resolved, plain value. It may have been pruned, so any part of it may be missing.
 Check = Callable[[Any, "Session"], Iterator[Fact]]
-#: What is wrong with a typed configuration that fits its model.
-Rule = Callable[[C], "Iterable[Problem | str] | None"]
 #: A check of all files of a kind together. Each fact is placed in the load that comes with it.
 SetRule = Callable[[Sequence["Outcome"]], Iterator[tuple["Outcome", Fact]]]
 #: A check of the files of a kind that refer to others, given what all files offer.
@@ -100,6 +100,10 @@ class Problem(msgspec.Struct, frozen=True):
     """The name that comments, settings and reports have for it, in kebab case."""
     severity: Severity = "error"
     """`error`, `warning` or `note`."""
+
+
+#: What is wrong with a typed configuration that fits its model.
+Rule = Callable[[C], Iterable[Problem | str] | None]
 
 
 class Layer(msgspec.Struct, frozen=True):

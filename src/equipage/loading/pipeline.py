@@ -41,6 +41,8 @@ from equipage.syntax.document import Document
 if TYPE_CHECKING:
     from equipage.loading.findings import PendingIgnore
     from equipage.loading.result import Loaded
+else:
+    PendingIgnore = Loaded = Any  # `help` evaluates the types of the fields
 
 #: Included files are kept as text up to this size in sum: people ask where values come from.
 _MAX_KEPT_BYTES = 1024 * 1024
