@@ -327,7 +327,7 @@ def test_the_command_answers_with_places(
     assert "no such file or folder" in said("b/c")
     assert "no configuration found" in said("sub")
     (tmp_path / "sub" / "CLAUDE.md").write_text("Work.")
-    assert "no agents found" in said("sub")
+    assert "main agent  Claude Code" in said("sub")
     repository(tmp_path, {AGENT: claude()})
     assert "* by default: no file says so" in said()
     assert "allows tool *: no file says so, it is the default of `tools`" in said("a")

@@ -74,6 +74,21 @@ CASES = [
     *(Case(f"19: {rule} is dead", {SETTINGS: rules(deny=[rule])}, "check", ("permission-rule-",), (), 1) for rule in (" Bash(x)", "Bash(x) ", "Bash (x)", "Bash( x)", "Bash(x )", "Bash(x:* )", "Bash:x", "Bash x", "Bash(a),Bash(b)", "Bash(/x/)", 'Bash("x:*")', "BASH(x)", "Bash(x:* y)", "Bash(x\\:*)", "Bash(x ?)", "Bash(x*:*)", "Bash(x:**)", "Bash(\tx)", "Bash(:*)", "Shell(x)", "Bash(x)y", "WebFetch(domain: h)", "WebFetch(domain:h/p)", "Agent(a, b)", "Agent(r*)", "mcp__s(x)")),
     Case("files that only the client reads", {".codex/config.toml": "", ".codex/rules/a.rules": "x"}, "reach", ("main agent  Codex", "not read here, and may decide: .codex/rules/a.rules")),
     Case("such files alone", {".codex/rules/a.rules": "x"}, "reach", ("not read here, and may decide: .codex/rules/a.rules",), ("no agents",)),
+    # Whatever lies there, people talk to its client; what is not known of it is unknown.
+    *(Case(f"{name} alone", {name: text}, "reach", (f"main agent  {row}", name), ("no agents",)) for name, text, row in (
+        ("CLAUDE.md", "x", "Claude Code  yes*   asks*   asks*"),
+        (".claude/skills/s/SKILL.md", "---\nname: s\ndescription: Does.\n---\nx", "Claude Code  yes*   asks*   asks*"),
+        (".gemini/commands/a.toml", 'prompt = "!{x}"\n', "Gemini CLI  asks*  asks*   asks*"),
+        ("AGENTS.md", "x", f"any client  {UNKNOWN}"),
+        (".windsurf/hooks.json", {"hooks": {"pre_run_command": [{"command": "x"}]}}, f"Windsurf  {UNKNOWN}"),
+        (".amp/settings.json", {"amp.dangerouslyAllowAll": True}, f"Amp     {UNKNOWN}"),
+        (".github/hooks/a.json", {"version": 1, "hooks": {}}, f"GitHub Copilot  {UNKNOWN}"),
+        (".zed/settings.json", {"agent": {"always_allow_tool_actions": True}}, "Zed     unknown  unknown  unknown  unknown"),
+        (".vscode/mcp.json", {"servers": {"x": {"command": "y"}}}, f"VS Code  {UNKNOWN}x"),
+        (".qwen/settings.json", {"tools": {"approvalMode": "yolo"}}, "Qwen Code  yes    yes     yes   yes"),
+        (".qwen/settings.json", {"tools": {"approvalMode": "auto-edit"}}, "Qwen Code  asks*  yes     asks*"),
+    )),
+    Case("instructions beside an agent of their client", {**README, "CLAUDE.md": "x", "AGENTS.md": "x"}, "reach", (EVERY,), ("main agent",)),
     # Files with errors: dropped, a part ignored, or unknown.
     Case("settings are dropped for one wrong type", {SETTINGS: {**rules(allow=["Bash"], deny=["Read"]), "model": 5}}, "reach", ("main agent  Claude Code  yes*   asks*   asks*",)),
     Case("a rule that is no text is left out alone", {SETTINGS: rules(deny=["Bash", 5])}, "reach", ("main agent  Claude Code  yes*   asks*   asks*",)),

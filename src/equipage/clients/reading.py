@@ -24,6 +24,8 @@ from equipage.clients.grants import EVERYTHING, Grant, Reach
 from equipage.clients.mcp import Dialect, dialect_of
 from equipage.clients.tables.activities import (
     ALSO_READ_PATHS,
+    ANY_CLIENT,
+    CLIENT_BY_PATH,
     CLIENT_FOLDERS,
     MODES_BY_ACTIVITY,
     TOOLS_BY_ACTIVITY,
@@ -190,13 +192,49 @@ _INHERITED_SORTS = frozenset(
 )
 #: What says something about the main agent of a folder: plugins count where they are installed.
 _SORTS_OF_MAIN_AGENT = _INHERITED_SORTS - {"plugin", "extension"}
+#: What is or gives a row of its own.
+_SORTS_WITH_ROW = _SORTS_OF_MAIN_AGENT | {"agent"}
+#: The clients that kinds name; several read instructions.
+_CLIENTS = {each.tool for each in CONVENTIONS if each.kind != "instructions"}
 
 
-def read_folder(outcomes: Iterable[Outcome]) -> list[Reach]:
+def read_folder(outcomes: Iterable[Outcome], given: Iterable[Reach] = ()) -> list[Reach]:
     """The reaches of the files of a folder, merged as clients merge them: main agents first, and
     each agent with what its project gives it.
+
+    A client of which there is but a skill, a command or a text has a main agent, too. What comes
+    from files that are no outcome is `given`.
     """
-    return add_inherited([reach for each in outcomes for reach in reaches_of(each)])
+    outcomes = list(outcomes)
+    reaches = [*given, *(reach for each in outcomes for reach in reaches_of(each))]
+    rows = [each for each in reaches if each.sort in _SORTS_WITH_ROW]
+    clients = [_client_of(each) for each in outcomes if each.kind.name in _WRAPPERS]
+    # Those that more is known of come first, and what is deeper last.
+    clients.sort(key=lambda each: (each.program == ANY_CLIENT, each.file.count("/")))
+    for client in clients:
+        if not any(_is_around(row, client) for row in rows):
+            rows.append(client)
+            reaches.append(client)
+    return add_inherited(reaches)
+
+
+def _client_of(outcome: Outcome) -> Reach:
+    """Settings of the client of a file that say nothing."""
+    path = outcome.sources[0].name if outcome.sources else outcome.session.path
+    file = outcome.session.files.system.name_of(path)
+    program = program_of_file(outcome.kind, file)
+    if program not in _CLIENTS:
+        inside = file[len(configured_folder(file)) :].lstrip("/")
+        named = (client for start, client in CLIENT_BY_PATH.items() if inside.startswith(start))
+        program = next(named, ANY_CLIENT)
+    return Reach(file, "settings", outcome.kind.name, program, file)
+
+
+def _is_around(row: Reach, client: Reach) -> bool:
+    """Whether something has a row for a client, in the same folder or around it."""
+    base = configured_folder(row.file)
+    is_inside = not base or f"{configured_folder(client.file)}/".startswith(f"{base}/")
+    return is_inside and client.program in (row.program, ANY_CLIENT)
 
 
 def add_inherited(reaches: Sequence[Reach]) -> list[Reach]:
@@ -237,6 +275,7 @@ def main_agents(outcomes: Iterable[Outcome]) -> list[Reach]:
             each, file=configured_folder(each.file) or ".", name=f"{MAIN_AGENT} of {each.program}"
         )
         for each in _main_agents(reaches)
+        if each.program in TOOLS_BY_ACTIVITY or each.program in MODES_BY_ACTIVITY
     ]
 
 
@@ -244,8 +283,7 @@ def _main_agents(giving: Iterable[Reach]) -> Iterator[Reach]:
     """The agents that people talk to, one for each client and folder with settings for it."""
     groups: dict[tuple[str, str], list[Reach]] = {}
     for each in giving:
-        is_known = each.program in TOOLS_BY_ACTIVITY or each.program in MODES_BY_ACTIVITY
-        if is_known and each.sort in _SORTS_OF_MAIN_AGENT:
+        if each.sort in _SORTS_OF_MAIN_AGENT:
             key = each.program, configured_folder(each.file)
             groups.setdefault(key, []).append(each)
     for (program, _), layers in sorted(groups.items()):
