@@ -328,6 +328,7 @@ def test_the_command_answers_with_places(
     assert "no configuration found" in said("sub")
     (tmp_path / "sub" / "CLAUDE.md").write_text("Work.")
     assert "main agent  Claude Code" in said("sub")
+    (tmp_path / "sub" / "CLAUDE.md").unlink()
     repository(tmp_path, {AGENT: claude()})
     assert "* by default: no file says so" in said()
     assert "allows tool *: no file says so, it is the default of `tools`" in said("a")

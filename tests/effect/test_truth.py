@@ -88,6 +88,7 @@ CASES = [
         (".qwen/settings.json", {"tools": {"approvalMode": "yolo"}}, "Qwen Code  yes    yes     yes   yes"),
         (".qwen/settings.json", {"tools": {"approvalMode": "auto-edit"}}, "Qwen Code  asks*  yes     asks*"),
     )),
+    *(Case(f"{name} lets its client run commands", {name: "---\nname: s\ndescription: Does.\nallowed-tools: Bash(git *)\n---\nx"}, "reach", ("main agent  Claude Code  yes*   asks*   partly",)) for name in (".claude/skills/s/SKILL.md", ".claude/commands/s.md")),
     Case("instructions beside an agent of their client", {**README, "CLAUDE.md": "x", "AGENTS.md": "x"}, "reach", (EVERY,), ("main agent",)),
     # Files with errors: dropped, a part ignored, or unknown.
     Case("settings are dropped for one wrong type", {SETTINGS: {**rules(allow=["Bash"], deny=["Read"]), "model": 5}}, "reach", ("main agent  Claude Code  yes*   asks*   asks*",)),

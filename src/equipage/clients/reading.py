@@ -27,6 +27,7 @@ from equipage.clients.tables.activities import (
     ANY_CLIENT,
     CLIENT_BY_PATH,
     CLIENT_FOLDERS,
+    HEADERS_ALLOW_TOOLS,
     MODES_BY_ACTIVITY,
     TOOLS_BY_ACTIVITY,
     UNASKED_TOOLS,
@@ -243,7 +244,7 @@ def add_inherited(reaches: Sequence[Reach]) -> list[Reach]:
     Settings, servers and hooks count for the agents of their client in and below the folder that
     they configure; skills are there for every agent of a client that reads them.
     """
-    giving = [each for each in reaches if each.sort in _INHERITED_SORTS or each.sort == "skill"]
+    giving = [each for each in reaches if each.sort in (*_INHERITED_SORTS, "skill", "command")]
     files = {each.file for each in giving}
     # The agents of a client in one folder inherit the same: one tuple for all of them.
     known: dict[tuple[str, str, str], tuple[Grant, ...]] = {}
@@ -259,9 +260,9 @@ def add_inherited(reaches: Sequence[Reach]) -> list[Reach]:
             known[key] = tuple(
                 grant
                 for other in giving
-                if (other.sort == "skill" if is_main else other.file != each.file)
+                if (other.sort in ("skill", "command") if is_main else other.file != each.file)
                 and _counts_for(each, other)
-                for grant in _inheritable_grants(other)
+                for grant in _inheritable_grants(each, other)
             )
         found.append(msgspec.structs.replace(each, inherited=known[key]))
     return found
@@ -331,9 +332,13 @@ def _counts_for(agent: Reach, other: Reach) -> bool:
     return same and (not base or f"{configured_folder(agent.file)}/".startswith(f"{base}/"))
 
 
-def _inheritable_grants(other: Reach) -> Iterator[Grant]:
+def _inheritable_grants(agent: Reach, other: Reach) -> Iterator[Grant]:
     if other.sort == "skill":
         yield Grant("skill", other.name, "allows", other.file)
+    if other.sort in ("skill", "command"):
+        counts = agent.sort == MAIN_AGENT and agent.program in HEADERS_ALLOW_TOOLS
+        allowed = (each for each in other.grants if each.sort == "tool" and not each.default)
+        yield from allowed if counts else ()
         return
     yield from (each for each in other.grants if not each.default)
 

@@ -298,7 +298,10 @@ def _skip_question(reach: Reach, tool: str, decided: Answer) -> Answer:
     for each in reach.grants_of("mode") if decided.state == "asks" else ():
         if not {tool, EVERYTHING}.isdisjoint(modes.get(each.name, ())):
             return Answer("allows", (each,))
-    return decided
+    # As long as a skill or a command runs, what it names is not asked about.
+    named = [each for each in reach.inherited if each.effect == "allows" and each.sort == "tool"]
+    named = [each for each in named if tool in (each.name, tool_of(reach.program, each.name))]
+    return Answer("partly", tuple(named)) if named and decided.state == "asks" else decided
 
 
 def _strictest_match(program: str, grants: Sequence[Grant], tool: str) -> Answer | None:

@@ -125,6 +125,8 @@ UNASKED_BY_MODE: dict[str, dict[str, tuple[str, ...]]] = {
         "permissions.defaultMode = bypassPermissions": ("*",),
     },
 }
+#: Clients in which a skill or a command lets the main agent use tools without a question.
+HEADERS_ALLOW_TOOLS = frozenset({"Claude Code"})
 #: What a client documents and no run without a person showed; the wider of the two counts.
 DOCUMENTED_ONLY = ("permissionMode = ", "permissions.defaultMode = bypassPermissions")
 #: Names in a list of tools that mean all tools of the client.
