@@ -89,6 +89,13 @@ CASES = [
         (".qwen/settings.json", {"tools": {"approvalMode": "auto-edit"}}, "Qwen Code  asks*  yes     asks*"),
     )),
     *(Case(f"{name} lets its client run commands", {name: "---\nname: s\ndescription: Does.\nallowed-tools: Bash(git *)\n---\nx"}, "reach", ("main agent  Claude Code  yes*   asks*   partly",)) for name in (".claude/skills/s/SKILL.md", ".claude/commands/s.md")),
+    # What git ignores, a client reads; what an editor says of agents among much else counts.
+    Case("local settings that git ignores", {".gitignore": "*.local.json\n", SETTINGS: {}, LOCAL: rules(allow=["Bash"])}, "reach", ("main agent  Claude Code  yes*   asks*   yes ", f"git ignores it, its client reads it, so it counts: {LOCAL}\n")),
+    Case("such settings below", {".gitignore": "*.local.json\n", "sub/CLAUDE.md": "x", f"sub/{LOCAL}": rules(allow=["Bash"])}, "reach", ("main agent  Claude Code  yes*   asks*   yes ",)),
+    Case("a folder that git ignores", {".gitignore": ".claude\n", SETTINGS: rules(allow=["Bash"])}, "reach", ("main agent  Claude Code  yes*   asks*   yes ",), ("no configuration",)),
+    Case("editor settings about agents", {".vscode/settings.json": '{"chat.tools.autoApprove": true, // all\n}'}, "reach", (f"main agent  VS Code  {UNKNOWN}",), ("no configuration",)),
+    Case("other editor settings", {".vscode/settings.json": {"editor.tabSize": 2}}, "reach", ("no configuration found",), ("main agent",)),
+    *(Case(f"{name} that only a client reads", {name: "x"}, "reach", (f"not read here, and may decide: {name}\n",), ("no configuration", "no agents")) for name in (".codex/rules/a.rules", ".opencode/plugin/a.ts", ".aider.conf.yml", ".gemini/.env", "x.code-workspace", ".devcontainer.json")),
     Case("instructions beside an agent of their client", {**README, "CLAUDE.md": "x", "AGENTS.md": "x"}, "reach", (EVERY,), ("main agent",)),
     # Files with errors: dropped, a part ignored, or unknown.
     Case("settings are dropped for one wrong type", {SETTINGS: {**rules(allow=["Bash"], deny=["Read"]), "model": 5}}, "reach", ("main agent  Claude Code  yes*   asks*   asks*",)),
