@@ -103,6 +103,7 @@ CASES = [
     Case("a list of tools that is a number", {REVIEWER: AGENT.format("tools: 5\n")}, "reach", (UNKNOWN, f"unknown: assume everything: {REVIEWER}: expected a list, found the number 5\n")),
     Case("such an agent in a list", {REVIEWER: AGENT.format("tools: 5\n")}, "list", ("reviewer  .claude/agents/reviewer.md  unknown",), (), 1),
     Case("a header that never ends", {REVIEWER: "---\nname: reviewer\ntools: Read\n\nText.\n"}, "reach", (UNKNOWN, "the header is never closed")),
+    Case("a header that OpenCode drops", {"opencode.json": {}, ".opencode/agent/a.md": '---\ndescription: "a" b\npermission:\n  bash: deny\n---\nx'}, "reach", ("a           OpenCode  yes*   yes*    yes*",)),
     Case("settings that are a list", {SETTINGS: "[]"}, "reach", ("main agent",), ("no agents",)),
     Case("settings that are not JSON", {SETTINGS: "{"}, "reach", ("main agent",), ("no agents",)),
     Case("settings that are not text", {SETTINGS: b"\xff\xfe\x00{"}, "reach", ("unknown: assume everything: .claude/settings.json",), ("no agents",)),
@@ -180,6 +181,7 @@ CHANGES = [
     Change("a comment breaks settings", {SETTINGS: rules(deny=["Bash"])}, {SETTINGS: '{"permissions": {"deny": ["Bash"]}} // x'}, ("permission widened", "drops it; another version may read it")),
     Change("a hook of an agent can no longer be loaded", {REVIEWER: AGENT.format("tools: Read\nhooks: {PreToolUse: [{hooks: [{type: command, command: guard}]}]}\n")}, {REVIEWER: AGENT.format("tools: Read\nhooks: {PreToolUse: [{hooks: [{type: comand, command: guard}]}]}\n")}, ("cannot be judged",)),
     Change("a header breaks", {REVIEWER: AGENT.format("tools: Read\n")}, {REVIEWER: AGENT.format("tools: Read\n\tx: y: z\n\t- b\n")}, ("cannot be judged",)),
+    Change("a header of OpenCode breaks", {".opencode/agent/a.md": "---\ndescription: a\npermission:\n  bash: deny\n---\nx"}, {".opencode/agent/a.md": '---\ndescription: "a" b\npermission:\n  bash: deny\n---\nx'}, ("permission widened",)),
     Change("settings are repaired", {SETTINGS: '{"permissions": {"deny": ["Bash"]},}'}, {SETTINGS: rules(deny=["Bash"])}, (), ("widened",), 0),
 ]  # fmt: skip
 

@@ -58,6 +58,8 @@ _CODES_OF_PARTS = frozenset(
 _WRAPPERS = {"skill": None, **{each.kind: each.wraps for each in CONVENTIONS}}
 #: The settings that say what the main agent of a client does without any.
 _SETTINGS_OF_CLIENTS = {each.tool: each.kind for each in CONVENTIONS if each.sort == "settings"}
+#: The kinds whose files count without a header.
+_HEADERLESS = {each.kind for each in CONVENTIONS if each.header_optional}
 #: Errors because of which Claude Code reads nothing of its settings.
 _CODES_OF_DROPPED_SETTINGS = frozenset(
     each.name for each in (core_codes.JSON_SYNTAX, core_codes.WRONG_TYPE, core_codes.INVALID_VALUE)
@@ -175,8 +177,9 @@ def reaches_of(
     name = outcome.session.files.system.name_of(path) if file is None else file
     reading = reading or reading_of(outcome)
     if not reading.unknown:
-        # An agent that is dropped is not there; other files that are dropped say nothing.
-        if reading.is_dropped and name_and_sort(kind, {}, name)[1] == "agent":
+        # Without its header an agent is not there, or has no restriction; other files say nothing.
+        is_agent = name_and_sort(kind, {}, name)[1] == "agent"
+        if reading.is_dropped and is_agent and kind.name not in _HEADERLESS:
             return ()
         return reach_of_value(kind, reading.counted_value, name, usual_modes=usual_modes)
     own, sort = name_and_sort(kind, reading.value or {}, name)
