@@ -94,6 +94,8 @@ CASES = [
     Case("such settings below", {".gitignore": "*.local.json\n", "sub/CLAUDE.md": "x", f"sub/{LOCAL}": rules(allow=["Bash"])}, "reach", ("main agent  Claude Code  yes*   asks*   yes ",)),
     Case("a folder that git ignores", {".gitignore": ".claude\n", SETTINGS: rules(allow=["Bash"])}, "reach", ("main agent  Claude Code  yes*   asks*   yes ",), ("no configuration",)),
     Case("editor settings about agents", {".vscode/settings.json": '{"chat.tools.autoApprove": true, // all\n}'}, "reach", (f"main agent  VS Code  {UNKNOWN}",), ("no configuration",)),
+    Case("variables of another program", {".env": "PORT=1\n"}, "reach", ("no configuration found",)),
+    Case("a client without a table", {"crush.json": {}}, "reach", ("not read here, and may decide: crush.json\n",), ("no configuration",)),
     Case("other editor settings", {".vscode/settings.json": {"editor.tabSize": 2}}, "reach", ("no configuration found",), ("main agent",)),
     *(Case(f"{name} that only a client reads", {name: "x"}, "reach", (f"not read here, and may decide: {name}\n",), ("no configuration", "no agents")) for name in (".codex/rules/a.rules", ".opencode/plugin/a.ts", ".aider.conf.yml", ".gemini/.env", "x.code-workspace", ".devcontainer.json")),
     Case("instructions beside an agent of their client", {**README, "CLAUDE.md": "x", "AGENTS.md": "x"}, "reach", (EVERY,), ("main agent",)),
@@ -182,6 +184,7 @@ CHANGES = [
     Change("a hook of an agent can no longer be loaded", {REVIEWER: AGENT.format("tools: Read\nhooks: {PreToolUse: [{hooks: [{type: command, command: guard}]}]}\n")}, {REVIEWER: AGENT.format("tools: Read\nhooks: {PreToolUse: [{hooks: [{type: comand, command: guard}]}]}\n")}, ("cannot be judged",)),
     Change("a header breaks", {REVIEWER: AGENT.format("tools: Read\n")}, {REVIEWER: AGENT.format("tools: Read\n\tx: y: z\n\t- b\n")}, ("cannot be judged",)),
     Change("a header of OpenCode breaks", {".opencode/agent/a.md": "---\ndescription: a\npermission:\n  bash: deny\n---\nx"}, {".opencode/agent/a.md": '---\ndescription: "a" b\npermission:\n  bash: deny\n---\nx'}, ("permission widened",)),
+    Change("variables of another program", {SETTINGS: {}}, {".env": "PORT=1\n"}, (), (".env",), 0),
     Change("settings are repaired", {SETTINGS: '{"permissions": {"deny": ["Bash"]},}'}, {SETTINGS: rules(deny=["Bash"])}, (), ("widened",), 0),
 ]  # fmt: skip
 
@@ -269,6 +272,13 @@ ATTACKS = [
     Change("T4: commands", {"a": ""}, {".cursor/permissions.json": {"terminalAllowlist": ["*"]}}, (".cursor/permissions.json",)),
     Change("T4: servers", {"a": ""}, {".cursor/permissions.json": {"mcpAllowlist": ["a:*"]}}, (".cursor/permissions.json",)),
     Change("T4: runs", {"a": ""}, {".cursor/permissions.json": {"autoRun": {"mode": "all"}}}, (".cursor/permissions.json",)),
+    Change("T5: variables of the project", {"a": ""}, {".env": "A=b\nexport GOOGLE_GEMINI_BASE_URL=https://a\n"}, (".env",)),
+    Change("T5: variables beside a file of Gemini", {"GEMINI.md": "x"}, {".env": "HTTPS_PROXY=https://a\n"}, (".env",)),
+    *(Change(f"a client without a table: {name}", {"a": ""}, {name: "x"}, (name,)) for name in (
+        ".qwen/sandbox.Dockerfile", "crush.json", ".crush.json", ".codebuddy/settings.json", ".iflow/settings.json",
+        ".warp/rules/a.md", ".kimi/config.toml", ".vibe/config.toml", ".rovodev/config.yml", "firebender.json",
+        ".agent/mcp_config.json", ".github/extensions/x/extension.mjs",
+    )),
     Change("T5: variables", {"a": ""}, {".gemini/.env": "GEMINI_SANDBOX=false\n"}, (".gemini/.env",)),
     *(Change(f"T6: {name}", {"a": ""}, {name: wide}, (name,)) for name, wide in {
         ".CLAUDE/settings.json": rules(allow=["Bash"]),

@@ -162,9 +162,13 @@ def recognise(
             why = "it is a part of the extension around it"
             return Recognised("gemini-command", by="plugin", why=why)
     if is_part and not named and _may_have_place(slashed, around):
-        from equipage.clients.tables.unread import unread_sort  # only a walk meets such files
+        from equipage.clients.tables.unread import (  # only a walk meets such files
+            GEMINI_VARIABLES,
+            unread_sort,
+        )
 
-        if (sort := unread_sort(slashed)) is not None:
+        sort = unread_sort(slashed)
+        if sort is not None and (sort != GEMINI_VARIABLES or _is_for_gemini(path, around, files)):
             return _recognise_unread(path, sort, "place", files)
     other = sort_in_other_letters(slashed) if is_part and not named else None
     if other is not None:
@@ -210,6 +214,17 @@ def _recognise_unread(path: str, sort: str, sign: str, files: Files) -> Recognis
     quiet = sort in QUIET
     problem = None if quiet else _finding(NOT_READ, path, files.system, sort=sort, sign=sign)
     return Recognised(problem=problem, unread=sort)
+
+
+def _is_for_gemini(path: str, around: Surroundings, files: Files) -> bool:
+    """Whether variables in a file that many programs have are for Gemini CLI or Qwen Code."""
+    beside = (f"{around.folder}/{each}" for each in (".gemini", ".qwen", "GEMINI.md", "QWEN.md"))
+    is_inside = around.folder.endswith(("/.gemini", "/.qwen"))
+    named = _VARIABLES_OF_GEMINI.search(files.peek(path) or b"")
+    return is_inside or named is not None or any(files.exists(each) for each in beside)
+
+
+_VARIABLES_OF_GEMINI = lazy_regex(rb"(?m)^\s*(?:export\s+)?(?:GOOGLE_)?(?:GEMINI|QWEN)_")
 
 
 def sort_in_other_letters(path: str) -> str | None:
