@@ -96,6 +96,7 @@ CASES = [
     Case("editor settings about agents", {".vscode/settings.json": '{"chat.tools.autoApprove": true, // all\n}'}, "reach", (f"main agent  VS Code  {UNKNOWN}",), ("no configuration",)),
     Case("variables of another program", {".env": "PORT=1\n"}, "reach", ("no configuration found",)),
     Case("a client without a table", {"crush.json": {}}, "reach", ("not read here, and may decide: crush.json\n",), ("no configuration",)),
+    Case("files that are excluded", {"equipage.toml": 'exclude = [".claude/**"]\n', SETTINGS: rules(allow=["Bash"])}, "reach", ("leave files out",), ("no configuration", "no agents")),
     Case("other editor settings", {".vscode/settings.json": {"editor.tabSize": 2}}, "reach", ("no configuration found",), ("main agent",)),
     *(Case(f"{name} that only a client reads", {name: "x"}, "reach", (f"not read here, and may decide: {name}\n",), ("no configuration", "no agents")) for name in (".codex/rules/a.rules", ".opencode/plugin/a.ts", ".aider.conf.yml", ".gemini/.env", "x.code-workspace", ".devcontainer.json")),
     Case("instructions beside an agent of their client", {**README, "CLAUDE.md": "x", "AGENTS.md": "x"}, "reach", (EVERY,), ("main agent",)),

@@ -50,6 +50,7 @@ _MAX_SERVERS_NAMED = 4
 #: How many files with errors a note names.
 _MAX_FILES_NAMED = 5
 _UNSEEN_NOTE = " (documented, not seen headless)"
+_EXCLUDED_NOTE = "equipage: nothing looked at: the settings of equipage leave files out; name them"
 _DEFAULTS_NOTE = "* by default: no file says so"
 
 AgentRow = tuple[Matrix, Reach, tuple[Answer | None, ...]]
@@ -98,7 +99,8 @@ def run(options: argparse.Namespace, output: Output) -> int:
     ]
     if not (agents or any(each.unread is None for each in found)):
         if not _note_unknown(found, workspace.system, output):
-            output.note(NOTHING_FOUND)
+            hides = any(each.leaves_out_any for each in workspace.contents.projects)
+            output.note(_EXCLUDED_NOTE if hides else NOTHING_FOUND)
         return OK
     chosen = _select_agents(agents, name)
     if options.why is not None:

@@ -206,8 +206,8 @@ def read_folder(outcomes: Iterable[Outcome], given: Iterable[Reach] = ()) -> lis
     """The reaches of the files of a folder, merged as clients merge them: main agents first, and
     each agent with what its project gives it.
 
-    A client of which there is but a skill, a command or a text has a main agent, too. What comes
-    from files that are no outcome is `given`.
+    A client of which there is but a skill, a command or a text has a main agent, too. `given`
+    is what no outcome says.
     """
     outcomes = list(outcomes)
     reaches = [*given, *(reach for each in outcomes for reach in reaches_of(each))]
