@@ -17,19 +17,23 @@ from equipage.cli.arguments import (
 from equipage.cli.output import Output
 from equipage.cli.request import NOTHING_FOUND, workspace_of
 from equipage.clients.grants import Grant, Reach
-from equipage.clients.reading import read_folder, reading_of
+from equipage.clients.plugins import EDITOR_SETTINGS, Part
+from equipage.clients.reading import configured_folder, read_folder, reading_of
 from equipage.clients.tables.activities import ACTIVITIES, DOCUMENTED_ONLY
-from equipage.clients.tables.unread import QUIET
+from equipage.clients.tables.unread import EDITOR
 from equipage.core.diagnostics import UsageError
 from equipage.core.text import nearest, visible
-from equipage.effect.reach import Answer, Column, Matrix, answer, matrices
+from equipage.effect.reach import Answer, Column, Matrix, answer, matrices, reach_of_part
 from equipage.files import System
+from equipage.files.walking import is_ignored
 from equipage.render.page import Places, places_of
 from equipage.render.text import Style, table
 from equipage.workspace.load import FileLoad
 
 if TYPE_CHECKING:
     import argparse
+
+    from equipage.workspace import Workspace
 
 _WORDS = {"allows": "yes", "partly": "partly", "asks": "asks", "denies": "no", "unknown": "unknown"}
 _ROLES = {
@@ -46,6 +50,7 @@ _MAX_SERVERS_NAMED = 4
 #: How many files with errors a note names.
 _MAX_FILES_NAMED = 5
 _UNSEEN_NOTE = " (documented, not seen headless)"
+_EXCLUDED_NOTE = "equipage: nothing looked at: the settings of equipage leave files out; name them"
 _DEFAULTS_NOTE = "* by default: no file says so"
 
 AgentRow = tuple[Matrix, Reach, tuple[Answer | None, ...]]
@@ -79,17 +84,23 @@ def declare(parser: Parser) -> None:
 def run(options: argparse.Namespace, output: Output) -> int:
     name, paths = _split_agent_and_paths(options.words)
     workspace = workspace_of(options, paths)
+    ignored = [] if options.kind else [*_ignored_settings(workspace)]
+    if ignored:
+        names = " ".join(map(workspace.system.name_of, ignored))
+        output.note(f"equipage: git ignores it, its client reads it, so it counts: {names}")
+        workspace = workspace_of(options, [*paths, *ignored])
     found = workspace.loads(unread=True)
     outcomes = [each.outcome for each in found if each.outcome is not None]
-    reaches = read_folder(outcomes)
+    reaches = read_folder(outcomes, _reaches_of_editors(found, workspace.system))
     agents: list[AgentRow] = [
         (matrix, agent, answers)
         for matrix in matrices(reaches)
         for agent, answers in zip(matrix.agents, matrix.answers, strict=True)
     ]
-    if not any(each.unread is None for each in found):
-        output.note(NOTHING_FOUND)
-        _note_unknown(found, workspace.system, output)
+    if not (agents or any(each.unread is None for each in found)):
+        if not _note_unknown(found, workspace.system, output):
+            hides = any(each.leaves_out_any for each in workspace.contents.projects)
+            output.note(_EXCLUDED_NOTE if hides else NOTHING_FOUND)
         return OK
     chosen = _select_agents(agents, name)
     if options.why is not None:
@@ -111,13 +122,37 @@ def run(options: argparse.Namespace, output: Output) -> int:
     return OK
 
 
+def _ignored_settings(workspace: Workspace) -> Iterator[str]:
+    """The settings of Claude Code that git ignores, and so a walk does, in its folders."""
+    system, files = workspace.system, workspace.files()
+    walked = [system.absolute(each.path) for each in files if not each.named]
+    folders = {configured_folder(each.replace(os.sep, "/")) for each in walked}
+    for folder in sorted({*folders, *workspace.request.folders}):
+        for name in ("settings.json", "settings.local.json"):
+            path = os.path.join(folder, ".claude", name)
+            is_new = system.exists(path) and path not in walked
+            if is_new and any(is_ignored(each, system) for each in (path, os.path.dirname(path))):
+                yield path
+
+
+def _reaches_of_editors(found: Sequence[FileLoad], system: System) -> Iterator[Reach]:
+    """What the settings of editors say about agents, among much else."""
+    for each in found:
+        if each.unread == EDITOR:
+            part = Part(each.path, EDITOR, EDITOR_SETTINGS)
+            data = system.peek(each.path) or b""
+            reach = reach_of_part(part, data, system.name_of(each.path))
+            if reach is not None and any(not grant.default for grant in reach.grants):
+                yield reach
+
+
 def _note_unknown(found: Sequence[FileLoad], system: System, output: Output) -> bool:
     """Say which files do not count as they are written, and last of which that is not known.
 
     Whether there are any.
     """
     otherwise, unknown = [], []
-    unread = [each.path for each in found if each.unread not in (None, *QUIET)]
+    unread = [each.path for each in found if each.unread not in (None, EDITOR)]
     for each in found:
         name = system.name_of(each.path)
         errors = [

@@ -24,7 +24,10 @@ from equipage.clients.grants import EVERYTHING, Grant, Reach
 from equipage.clients.mcp import Dialect, dialect_of
 from equipage.clients.tables.activities import (
     ALSO_READ_PATHS,
+    ANY_CLIENT,
+    CLIENT_BY_PATH,
     CLIENT_FOLDERS,
+    HEADERS_ALLOW_TOOLS,
     MODES_BY_ACTIVITY,
     TOOLS_BY_ACTIVITY,
     UNASKED_TOOLS,
@@ -55,6 +58,8 @@ _CODES_OF_PARTS = frozenset(
 _WRAPPERS = {"skill": None, **{each.kind: each.wraps for each in CONVENTIONS}}
 #: The settings that say what the main agent of a client does without any.
 _SETTINGS_OF_CLIENTS = {each.tool: each.kind for each in CONVENTIONS if each.sort == "settings"}
+#: The kinds whose files count without a header.
+_HEADERLESS = {each.kind for each in CONVENTIONS if each.header_optional}
 #: Errors because of which Claude Code reads nothing of its settings.
 _CODES_OF_DROPPED_SETTINGS = frozenset(
     each.name for each in (core_codes.JSON_SYNTAX, core_codes.WRONG_TYPE, core_codes.INVALID_VALUE)
@@ -172,8 +177,9 @@ def reaches_of(
     name = outcome.session.files.system.name_of(path) if file is None else file
     reading = reading or reading_of(outcome)
     if not reading.unknown:
-        # An agent that is dropped is not there; other files that are dropped say nothing.
-        if reading.is_dropped and name_and_sort(kind, {}, name)[1] == "agent":
+        # Without its header an agent is not there, or has no restriction; other files say nothing.
+        is_agent = name_and_sort(kind, {}, name)[1] == "agent"
+        if reading.is_dropped and is_agent and kind.name not in _HEADERLESS:
             return ()
         return reach_of_value(kind, reading.counted_value, name, usual_modes=usual_modes)
     own, sort = name_and_sort(kind, reading.value or {}, name)
@@ -190,13 +196,49 @@ _INHERITED_SORTS = frozenset(
 )
 #: What says something about the main agent of a folder: plugins count where they are installed.
 _SORTS_OF_MAIN_AGENT = _INHERITED_SORTS - {"plugin", "extension"}
+#: What is or gives a row of its own.
+_SORTS_WITH_ROW = _SORTS_OF_MAIN_AGENT | {"agent"}
+#: The clients that kinds name; several read instructions.
+_CLIENTS = {each.tool for each in CONVENTIONS if each.kind != "instructions"}
 
 
-def read_folder(outcomes: Iterable[Outcome]) -> list[Reach]:
+def read_folder(outcomes: Iterable[Outcome], given: Iterable[Reach] = ()) -> list[Reach]:
     """The reaches of the files of a folder, merged as clients merge them: main agents first, and
     each agent with what its project gives it.
+
+    A client of which there is but a skill, a command or a text has a main agent, too. `given`
+    is what no outcome says.
     """
-    return add_inherited([reach for each in outcomes for reach in reaches_of(each)])
+    outcomes = list(outcomes)
+    reaches = [*given, *(reach for each in outcomes for reach in reaches_of(each))]
+    rows = [each for each in reaches if each.sort in _SORTS_WITH_ROW]
+    clients = [_client_of(each) for each in outcomes if each.kind.name in _WRAPPERS]
+    # Those that more is known of come first, and what is deeper last.
+    clients.sort(key=lambda each: (each.program == ANY_CLIENT, each.file.count("/")))
+    for client in clients:
+        if not any(_is_around(row, client) for row in rows):
+            rows.append(client)
+            reaches.append(client)
+    return add_inherited(reaches)
+
+
+def _client_of(outcome: Outcome) -> Reach:
+    """Settings of the client of a file that say nothing."""
+    path = outcome.sources[0].name if outcome.sources else outcome.session.path
+    file = outcome.session.files.system.name_of(path)
+    program = program_of_file(outcome.kind, file)
+    if program not in _CLIENTS:
+        inside = file[len(configured_folder(file)) :].lstrip("/")
+        named = (client for start, client in CLIENT_BY_PATH.items() if inside.startswith(start))
+        program = next(named, ANY_CLIENT)
+    return Reach(file, "settings", outcome.kind.name, program, file)
+
+
+def _is_around(row: Reach, client: Reach) -> bool:
+    """Whether something has a row for a client, in the same folder or around it."""
+    base = configured_folder(row.file)
+    is_inside = not base or f"{configured_folder(client.file)}/".startswith(f"{base}/")
+    return is_inside and client.program in (row.program, ANY_CLIENT)
 
 
 def add_inherited(reaches: Sequence[Reach]) -> list[Reach]:
@@ -205,7 +247,7 @@ def add_inherited(reaches: Sequence[Reach]) -> list[Reach]:
     Settings, servers and hooks count for the agents of their client in and below the folder that
     they configure; skills are there for every agent of a client that reads them.
     """
-    giving = [each for each in reaches if each.sort in _INHERITED_SORTS or each.sort == "skill"]
+    giving = [each for each in reaches if each.sort in (*_INHERITED_SORTS, "skill", "command")]
     files = {each.file for each in giving}
     # The agents of a client in one folder inherit the same: one tuple for all of them.
     known: dict[tuple[str, str, str], tuple[Grant, ...]] = {}
@@ -221,9 +263,9 @@ def add_inherited(reaches: Sequence[Reach]) -> list[Reach]:
             known[key] = tuple(
                 grant
                 for other in giving
-                if (other.sort == "skill" if is_main else other.file != each.file)
+                if (other.sort in ("skill", "command") if is_main else other.file != each.file)
                 and _counts_for(each, other)
-                for grant in _inheritable_grants(other)
+                for grant in _inheritable_grants(each, other)
             )
         found.append(msgspec.structs.replace(each, inherited=known[key]))
     return found
@@ -237,6 +279,7 @@ def main_agents(outcomes: Iterable[Outcome]) -> list[Reach]:
             each, file=configured_folder(each.file) or ".", name=f"{MAIN_AGENT} of {each.program}"
         )
         for each in _main_agents(reaches)
+        if each.program in TOOLS_BY_ACTIVITY or each.program in MODES_BY_ACTIVITY
     ]
 
 
@@ -244,8 +287,7 @@ def _main_agents(giving: Iterable[Reach]) -> Iterator[Reach]:
     """The agents that people talk to, one for each client and folder with settings for it."""
     groups: dict[tuple[str, str], list[Reach]] = {}
     for each in giving:
-        is_known = each.program in TOOLS_BY_ACTIVITY or each.program in MODES_BY_ACTIVITY
-        if is_known and each.sort in _SORTS_OF_MAIN_AGENT:
+        if each.sort in _SORTS_OF_MAIN_AGENT:
             key = each.program, configured_folder(each.file)
             groups.setdefault(key, []).append(each)
     for (program, _), layers in sorted(groups.items()):
@@ -293,9 +335,13 @@ def _counts_for(agent: Reach, other: Reach) -> bool:
     return same and (not base or f"{configured_folder(agent.file)}/".startswith(f"{base}/"))
 
 
-def _inheritable_grants(other: Reach) -> Iterator[Grant]:
+def _inheritable_grants(agent: Reach, other: Reach) -> Iterator[Grant]:
     if other.sort == "skill":
         yield Grant("skill", other.name, "allows", other.file)
+    if other.sort in ("skill", "command"):
+        counts = agent.sort == MAIN_AGENT and agent.program in HEADERS_ALLOW_TOOLS
+        allowed = (each for each in other.grants if each.sort == "tool" and not each.default)
+        yield from allowed if counts else ()
         return
     yield from (each for each in other.grants if not each.default)
 

@@ -147,7 +147,8 @@ def matrices(reaches: Iterable[Reach]) -> tuple[Matrix, ...]:
 
 
 def _matrix(program: str, agents: list[Reach]) -> Matrix:
-    columns = [Column("activity", name) for name in ACTIVITIES if _is_known_activity(program, name)]
+    known = [name for name in ACTIVITIES if _is_known_activity(program, name)]
+    columns = [Column("activity", name) for name in known or ACTIVITIES]
     left_out = 0
     for sort in ("mode", "tool", "server", "skill"):
         names = Counter(name for each in agents for name in set(_names_of_sort(each, sort)))
@@ -239,18 +240,18 @@ def answer(reach: Reach, column: Column, given: InheritedGrants | None = None) -
 
 
 def may_do(reach: Reach, activity: str) -> Answer | None:
-    """Whether an agent may do an activity; None if its client is not known."""
+    """Whether an agent may do an activity; None where its file says nothing of it."""
     modes = MODES_BY_ACTIVITY.get(reach.program, {}).get(activity)
+    silent = Answer("unknown") if reach.sort == MAIN_AGENT else None
     if modes is not None:
         decided = [
             each for each in (_answer_by_mode(reach, *mode) for mode in modes) if each is not None
         ]
-        silent = Answer("unknown") if reach.sort == MAIN_AGENT else None
         return min(decided, key=lambda each: _STATES_WIDEST_FIRST.index(each.state), default=silent)
     tools = TOOLS_BY_ACTIVITY.get(reach.program, {}).get(activity, ())
     answers = [each for each in (may_use(reach, tool) for tool in tools) if each is not None]
     if not answers:
-        return None
+        return silent
     widest = min(answers, key=lambda each: _STATES_WIDEST_FIRST.index(each.state))
     reasons = (grant for each in answers if each.state == widest.state for grant in each.reasons)
     return Answer(widest.state, tuple(dict.fromkeys(reasons)))
@@ -297,7 +298,10 @@ def _skip_question(reach: Reach, tool: str, decided: Answer) -> Answer:
     for each in reach.grants_of("mode") if decided.state == "asks" else ():
         if not {tool, EVERYTHING}.isdisjoint(modes.get(each.name, ())):
             return Answer("allows", (each,))
-    return decided
+    # As long as a skill or a command runs, what it names is not asked about.
+    named = [each for each in reach.inherited if each.effect == "allows" and each.sort == "tool"]
+    named = [each for each in named if tool in (each.name, tool_of(reach.program, each.name))]
+    return Answer("partly", tuple(named)) if named and decided.state == "asks" else decided
 
 
 def _strictest_match(program: str, grants: Sequence[Grant], tool: str) -> Answer | None:

@@ -175,7 +175,7 @@ def is_worth_a_look(path: str, start: str, agents: Collection[str], wanted: Want
             return False
         interest, start = below, f"{start}{each}/"
     names, ends = wanted.names_in(start)
-    may_be_wanted = name in names or name.lower().endswith(ends)
+    may_be_wanted = not names.isdisjoint((name, name.lower())) or name.lower().endswith(ends)
     has_extension = name.lower().endswith(EXTENSIONS)
     return interest.takes(path, has_extension=has_extension, may_be_wanted=may_be_wanted)
 
@@ -283,7 +283,8 @@ class _Walk:
             has_extension = may_be_wanted = False
             if tails is None or lower.rpartition(".")[2] in tails:
                 has_extension = lower.endswith(EXTENSIONS)
-                may_be_wanted = name in wanted_names or lower.endswith(wanted_ends)
+                may_be_wanted = name in wanted_names or lower in wanted_names
+                may_be_wanted = may_be_wanted or lower.endswith(wanted_ends)
             if leads_to_folder(entry):
                 yield from self.meet_folder(here, entry, rules, folders, has_extension)
             elif (

@@ -162,11 +162,15 @@ def recognise(
             why = "it is a part of the extension around it"
             return Recognised("gemini-command", by="plugin", why=why)
     if is_part and not named and _may_have_place(slashed, around):
-        from equipage.clients.tables.unread import unread_sort  # only a walk meets such files
+        from equipage.clients.tables.unread import (  # only a walk meets such files
+            GEMINI_VARIABLES,
+            unread_sort,
+        )
 
-        if (sort := unread_sort(slashed)) is not None:
+        sort = unread_sort(slashed)
+        if sort is not None and (sort != GEMINI_VARIABLES or _is_for_gemini(path, around, files)):
             return _recognise_unread(path, sort, "place", files)
-    other = _sort_in_other_letters(slashed) if is_part and not named else None
+    other = sort_in_other_letters(slashed) if is_part and not named else None
     if other is not None:
         return _recognise_unread(path, other, "place", files)
     if extension == ".md" and is_part:
@@ -212,11 +216,23 @@ def _recognise_unread(path: str, sort: str, sign: str, files: Files) -> Recognis
     return Recognised(problem=problem, unread=sort)
 
 
-def _sort_in_other_letters(path: str) -> str | None:
+def _is_for_gemini(path: str, around: Surroundings, files: Files) -> bool:
+    """Whether variables in a file that many programs have are for Gemini CLI or Qwen Code."""
+    beside = (f"{around.folder}/{each}" for each in (".gemini", ".qwen", "GEMINI.md", "QWEN.md"))
+    is_inside = around.folder.endswith(("/.gemini", "/.qwen"))
+    named = _VARIABLES_OF_GEMINI.search(files.peek(path) or b"")
+    return is_inside or named is not None or any(files.exists(each) for each in beside)
+
+
+_VARIABLES_OF_GEMINI = lazy_regex(rb"(?m)^\s*(?:export\s+)?(?:GOOGLE_)?(?:GEMINI|QWEN)_")
+
+
+def sort_in_other_letters(path: str) -> str | None:
     """What a file is where letter case does not count in names; None if it is nothing there."""
     lower = path.lower()
-    is_other = lower != path and not path.endswith(".md") and "/.defect/" not in lower
-    places = _all_places() if is_other else ()
+    if lower.endswith("/skill.md") and "/skills/" in lower:
+        lower = lower.removesuffix("skill.md") + "SKILL.md"
+    places = _all_places() if lower != path and "/.defect/" not in lower else ()
     place = next((found for each in places if (found := each.find(lower)) is not None), None)
     return None if place is None else f"{place[0]} file in other letters"
 
@@ -299,7 +315,11 @@ def names_with_place(folder: str, silent: IrrelevantFolders | None = None) -> _N
 
     The folder is absolute, with `/` at its end. `silent` collects the irrelevant folders.
     """
-    if not _is_place_folder(folder.rstrip("/"), IrrelevantFolders() if silent is None else silent):
+    silent = IrrelevantFolders() if silent is None else silent
+    # Where letter case does not count, `.Codex/rules` is such a folder, too.
+    found = (each for each in (folder, folder.lower()) if _is_place_folder(each[:-1], silent))
+    folder = next(found, "")
+    if not folder:
         return _names_for_any_folder()  # nearly every folder
     open_ended, usual = _names_with_place()
     return ALL_NAMES if any(rule.matches_folder(folder) for rule in open_ended) else usual

@@ -20,6 +20,7 @@ from equipage.project.recognise import (
     folders_of_kinds,
     names_with_place,
     recognise_place,
+    sort_in_other_letters,
     surroundings_of,
 )
 from equipage.project.registry import agent_folders, format_named
@@ -204,7 +205,8 @@ class Wanted:
         project = project_of(path, self._run)
         if project.kind_of(path) is not None:
             return True
-        return project.conventions and unread_sort(path.replace(os.sep, "/")) is not None
+        path = path.replace(os.sep, "/")
+        return project.conventions and bool(unread_sort(path) or sort_in_other_letters(path))
 
     def is_place(self, folder: str) -> bool:
         """Whether a file in a folder is an agent, a command or a rule; or the folder is a skill."""

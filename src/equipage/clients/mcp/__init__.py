@@ -336,7 +336,7 @@ DIALECTS: tuple[Dialect, ...] = (
 
 def dialect_of(path: str) -> Dialect:
     """The dialect of a file by its path, by default that of `.mcp.json`."""
-    found = _places().find(path)
+    found = _places().find(f"/{path}")  # a path from the project on has no step before it
     return CLAUDE if found is None else next(each for each in DIALECTS if each.tool == found[0])
 
 

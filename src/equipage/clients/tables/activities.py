@@ -109,13 +109,24 @@ MODES_BY_ACTIVITY: dict[str, dict[str, tuple[tuple[str, dict[str, State]], ...]]
 #: Tools that the main agent uses without a question, unless a rule says otherwise.
 UNASKED_TOOLS = {"Claude Code": (*_CLAUDE_TOOLS["read files"], "Agent", "Task", "Skill")}
 #: The modes of the main agent in which it uses tools without a question; `*` is every tool.
-UNASKED_BY_MODE = {
+UNASKED_BY_MODE: dict[str, dict[str, tuple[str, ...]]] = {
+    "Gemini CLI": {
+        "general.defaultApprovalMode = auto_edit": _GEMINI_TOOLS["write files"],
+        "general.defaultApprovalMode = yolo": ("*",),
+        "autoAccept = true": _GEMINI_TOOLS["read files"],
+    },
+    "Qwen Code": {
+        "tools.approvalMode = auto-edit": _GEMINI_TOOLS["write files"],
+        "tools.approvalMode = yolo": ("*",),
+    },
     "Claude Code": {
         "permissions.defaultMode = acceptEdits": _CLAUDE_TOOLS["write files"],
         "permissions.defaultMode = auto": ("*",),
         "permissions.defaultMode = bypassPermissions": ("*",),
-    }
+    },
 }
+#: Clients in which a skill or a command lets the main agent use tools without a question.
+HEADERS_ALLOW_TOOLS = frozenset({"Claude Code"})
 #: What a client documents and no run without a person showed; the wider of the two counts.
 DOCUMENTED_ONLY = ("permissionMode = ", "permissions.defaultMode = bypassPermissions")
 #: Names in a list of tools that mean all tools of the client.
@@ -124,6 +135,22 @@ ALL_BUILT_IN = {"Kiro": "@builtin"}
 ALIASES = {"OpenCode": dict.fromkeys(("write", "patch", "multiedit"), "edit")}
 #: The tool without which an agent cannot use skills.
 SKILL_TOOL = {"Claude Code": "Skill", "OpenCode": "skill"}
+#: The client that a file belongs to by the beginning of its path in the project, where its kind
+#: does not say it: several clients read skills and instructions.
+CLIENT_BY_PATH = {
+    "CLAUDE": "Claude Code",
+    "GEMINI": "Gemini CLI",
+    ".claude/": "Claude Code",
+    ".codex/": "Codex",
+    ".cursor/": "Cursor",
+    ".gemini/": "Gemini CLI",
+    ".github/": "GitHub Copilot",
+    ".opencode/": "OpenCode",
+    ".qwen/": "Qwen Code",
+    ".roo/": "Roo Code",
+}
+#: The client of a file that any of them may read.
+ANY_CLIENT = "any client"
 
 #: Folders of clients: what lies beside one is the project that it configures.
 CLIENT_FOLDERS = frozenset(
