@@ -130,6 +130,19 @@ def known(key: str) -> str:
     return f"{SETTINGS}: `{key}`"
 
 
+WORKFLOW, EDITOR = ".github/workflows/a.md", ".vscode/settings.json"
+
+
+def workflow(more: str = "", **permissions: str) -> str:
+    """The text of an agentic workflow."""
+    granted = f"permissions: {json.dumps(permissions)}\n" if permissions else ""
+    return f"---\non: push\nengine: copilot\n{granted}{more}---\nText.\n"
+
+
+def launched(package: str) -> dict[str, Any]:
+    return {".mcp.json": {"mcpServers": {"a": {"command": "npx", "args": ["-y", package]}}}}
+
+
 CHANGES = [
     Change("2: the cure of a misspelt restriction", README, {REVIEWER: AGENT.format("tools: [Read, Grep]\n")}, ("permission changed: tools",), ("widened", "cannot be judged"), 0),
     Change("2: the slip comes", {REVIEWER: AGENT.format("tools: [Read, Grep]\n")}, README, ("permission widened",)),
@@ -157,6 +170,23 @@ CHANGES = [
     Change("a comment breaks settings", {SETTINGS: rules(deny=["Bash"])}, {SETTINGS: '{"permissions": {"deny": ["Bash"]}} // x'}, ("permission widened", "drops it; another version may read it")),
     Change("a hook of an agent can no longer be loaded", {REVIEWER: AGENT.format("tools: Read\nhooks: {PreToolUse: [{hooks: [{type: command, command: guard}]}]}\n")}, {REVIEWER: AGENT.format("tools: Read\nhooks: {PreToolUse: [{hooks: [{type: comand, command: guard}]}]}\n")}, ("cannot be judged",)),
     Change("a header breaks", {REVIEWER: AGENT.format("tools: Read\n")}, {REVIEWER: AGENT.format("tools: Read\n\tx: y: z\n\t- b\n")}, ("cannot be judged",)),
+    # A narrowing never fails.
+    Change("a server goes", {".mcp.json": {"mcpServers": {"a": {"command": "x"}}}}, {".mcp.json": {"mcpServers": {}}}, ("tool removed",), ("widened",), 0),
+    Change("a server of an editor goes", {".vscode/mcp.json": {"servers": {"a": {"command": "x"}}}}, {".vscode/mcp.json": {"servers": {}}}, ("tool removed",), ("widened",), 0),
+    Change("a server of OpenCode goes", {"opencode.json": {"mcp": {"x": {"type": "local", "command": ["y"]}}}}, {"opencode.json": {"mcp": {}}}, ("removed: mcp.x",), ("widened",), 0),
+    Change("a server of OpenCode is off", {"opencode.json": {"mcp": {"x": {"type": "local", "command": ["y"]}}}}, {"opencode.json": {"mcp": {"x": {"type": "local", "command": ["y"], "enabled": False}}}}, (), ("widened",), 0),
+    Change("a workflow only reads", {WORKFLOW: workflow(contents="write")}, {WORKFLOW: workflow(contents="read")}, ("permission changed",), ("widened",), 0),
+    Change("a workflow has no permissions any more", {WORKFLOW: workflow(contents="write")}, {WORKFLOW: workflow()}, (), ("widened",), 0),
+    Change("a workflow may read anything", {WORKFLOW: workflow(contents="read")}, {WORKFLOW: workflow()}, ("permission widened: permissions",)),
+    Change("a workflow writes", {WORKFLOW: workflow(contents="read")}, {WORKFLOW: workflow(contents="write")}, ("permission widened: permissions.contents",)),
+    Change("a workflow reads more", {WORKFLOW: workflow(contents="read")}, {WORKFLOW: workflow(contents="read", issues="read")}, ("permission widened: permissions.issues",)),
+    Change("a workflow may do everything", {WORKFLOW: workflow()}, {WORKFLOW: "---\non: push\npermissions: write-all\n---\nText.\n"}, ("permission widened: permissions",)),
+    Change("a command is asked about", {EDITOR: {}}, {EDITOR: {"chat.tools.terminal.autoApprove": {"rm": False}}}, (), ("widened",), 0),
+    Change("a command is no longer asked about", {EDITOR: {"chat.tools.terminal.autoApprove": {"rm": False}}}, {EDITOR: {"chat.tools.terminal.autoApprove": {"rm": True}}}, ("widened",)),
+    Change("a command may be approved by others", {EDITOR: {"chat.tools.terminal.autoApprove": {"rm": False}}}, {EDITOR: {}}, ("widened",)),
+    *(Change(f"{package} is pinned", launched(package), launched(f"{package}@1.2.3"), ("changed",), ("widened",), 0) for package in ("x", "@scope/x")),
+    *(Change(f"x becomes {other}", launched("x"), launched(other), ("widened",)) for other in ("y@1.2.3", "x@latest", "x@1", "x@https://a/1.2.3", "x@1.2.3&y")),
+    Change("a pin goes", launched("x@1.2.3"), launched("x"), ("widened",)),
     Change("settings are repaired", {SETTINGS: '{"permissions": {"deny": ["Bash"]},}'}, {SETTINGS: rules(deny=["Bash"])}, (), ("widened",), 0),
 ]  # fmt: skip
 

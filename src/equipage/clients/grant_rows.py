@@ -130,9 +130,9 @@ def actions(field: str) -> Row:
     return Row(_split_field(field), "tool", _read_actions)
 
 
-def servers(field: str) -> Row:
-    """MCP servers by name, or the names of servers."""
-    return Row(_split_field(field), "server", _read_servers)
+def servers(field: str, tools: Effect = "asks") -> Row:
+    """MCP servers by name, or the names of servers; `tools` is what holds for their tools."""
+    return Row(_split_field(field), "server", _read_servers, default=tools)
 
 
 def hooks(field: str) -> Row:
@@ -187,16 +187,36 @@ def guards(field: str) -> Row:
     return Row(_split_field(field), "guard", _read_leaves, "denies")
 
 
-def any_change_widens(field: str, sort: str = "setting") -> Row:
-    """A table whose values may allow or forbid: any change of it counts as widening."""
+def any_change_widens(field: str, sort: str = "setting", *, false_denies: bool = False) -> Row:
+    """A table whose values may allow or forbid: any change of it counts as widening.
+
+    With `false_denies`, `false` is known to forbid.
+    """
 
     def read(row: Row, value: Any, path: Path) -> Iterator[Grant]:
         for each in _read_leaves(row, value, path):
-            yield each
+            if not (false_denies and each.name.endswith(" = false")):
+                yield each
             # What is gone may have forbidden something.
             yield Grant("guard", each.name, "denies", path=each.path)
 
     return Row(_split_field(field), sort, read)
+
+
+def access_levels(field: str) -> Row:
+    """What GitHub lets a token do: `none`, `read` or `write`, by what it is about or for all."""
+
+    def read(_row: Row, value: Any, path: Path) -> Iterator[Grant]:
+        if not isinstance(value, dict):
+            yield _mode_grant(_ACCESS_ROW, str(value).removesuffix("-all"), path)
+            return
+        for key, each in value.items():
+            yield _mode_grant(_ACCESS_ROW, each, (*path, key))
+        # Without the field, a token may read more than what is listed here.
+        if "write" not in value.values():
+            yield Grant("guard", field, "denies", path=path)
+
+    return Row(_split_field(field), "mode", read)
 
 
 def inputs(field: str) -> tuple[Row, ...]:
@@ -379,8 +399,8 @@ _LOCATION_KEYS = ("cwd", "envFile", "env_file")
 _KNOWN_SERVER_KEYS = frozenset(
     {*_ALLOW_LIST_KEYS, *_DENY_LIST_KEYS, *_APPROVED_TOOL_KEYS, *_URL_KEYS, *_HEADERS_HELPER_KEYS}
     | {*_VARIABLE_KEYS, *_HEADER_KEYS, *_INTERPOLATED_KEYS, *_VARIABLE_NAME_KEYS, *_LOCATION_KEYS}
-    | {"command", "cmd", "args", "type", "enabled", "disabled", "settings", "trust", "sandbox"}
-    | {"default_tools_approval_mode", "sandboxEnabled", "name", "title", "description"}
+    | {"command", "cmd", "args", "type", "transport", "enabled", "disabled", "settings", "trust"}
+    | {"default_tools_approval_mode", "sandbox", "sandboxEnabled", "name", "title", "description"}
     | {"timeout", "startup_timeout_sec", "startup_timeout_ms", "tool_timeout_sec", "alwaysLoad"}
 )
 
@@ -394,16 +414,16 @@ def _read_servers(row: Row, value: Any, path: Path) -> Iterator[Grant]:
         if isinstance(each, str):  # defined elsewhere, or the path of a file
             yield Grant(row.sort, each, "allows", path=place)
         elif isinstance(each, dict) and isinstance(step, str):
-            yield from _server_grants(step, each, place)
+            yield from _server_grants(step, each, place, row.default)
         elif isinstance(each, dict) and len(each) == 1 and isinstance(each[next(iter(each))], dict):
             name = next(iter(each))
-            yield from _server_grants(name, each[name], (*place, name))
+            yield from _server_grants(name, each[name], (*place, name), row.default)
         elif isinstance(each, dict):
             name = str(each.get("name") or each.get("type") or step)
-            yield from _server_grants(name, each, place)
+            yield from _server_grants(name, each, place, row.default)
 
 
-def _server_grants(name: str, server: dict[str, Any], path: Path) -> Iterator[Grant]:
+def _server_grants(name: str, server: dict[str, Any], path: Path, tools: Effect) -> Iterator[Grant]:
     """One server: what it starts or where it leads, which of its tools there are."""
     # Some clients keep what a server needs in a table of its own.
     own = server.get("settings")
@@ -446,7 +466,7 @@ def _server_grants(name: str, server: dict[str, Any], path: Path) -> Iterator[Gr
     # How it signs in, and keys that are in no table here: any change of them counts.
     for key in inner.keys() - _KNOWN_SERVER_KEYS:
         yield from _OAUTH_ROW.read(_OAUTH_ROW, inner[key], (*path, key))
-    yield from _server_tool_grants(name, inner, path)
+    yield from _server_tool_grants(name, inner, path, tools)
 
 
 def _query_grants(name: str, url: str, path: Path) -> Iterator[Grant]:
@@ -528,11 +548,13 @@ def _passed_variable_grants(name: str, server: dict[str, Any], path: Path) -> It
                 yield Grant("setting", f"{name}.{key} = ${{{each}}}", "allows", path=(*path, key))
 
 
-def _server_tool_grants(name: str, server: dict[str, Any], path: Path) -> Iterator[Grant]:
+def _server_tool_grants(
+    name: str, server: dict[str, Any], path: Path, usual: Effect
+) -> Iterator[Grant]:
     only = [key for key in _ALLOW_LIST_KEYS if isinstance(server.get(key), list)]
     trusted = server.get("trust") is True
     # A list of tools leaves out all others; trust means that no call is asked about.
-    everything: Effect = "denies" if only else "allows" if trusted else "asks"
+    everything: Effect = "denies" if only else "allows" if trusted else usual
     yield Grant(
         "tool",
         f"{name}/*",
@@ -697,6 +719,7 @@ _HEADERS_HELPER_ROW, _SANDBOX_ROW, _OAUTH_ROW = (
     any_change_widens("sandbox"),
     any_change_widens("oauth"),
 )
+_ACCESS_ROW = mode("permissions", "none", "read", "write", default="none")
 _APPROVAL_ROW = mode(
     "default_tools_approval_mode", "prompt", "writes", "auto", "approve", default="auto"
 )

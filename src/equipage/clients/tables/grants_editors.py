@@ -5,6 +5,7 @@ from __future__ import annotations
 from equipage.clients.grant_rows import (
     PLUGIN_ROWS,
     Subject,
+    access_levels,
     allows,
     allows_each_value,
     allows_only,
@@ -34,10 +35,15 @@ TABLES: dict[str, tuple[Subject, ...]] = {
         *(
             any_change_widens(f"chat.tools.{name}")
             for name in (
-                "terminal.autoApprove",
                 "terminal.blockDetectedFileWrites",
                 "terminal.sandbox.enabled",
                 "terminal.sandbox",
+            )
+        ),
+        *(
+            any_change_widens(f"chat.tools.{name}", false_denies=True)
+            for name in (
+                "terminal.autoApprove",
                 "edits.autoApprove",
                 "urls.autoApprove",
                 "eligibleForAutoApproval",
@@ -99,7 +105,7 @@ TABLES: dict[str, tuple[Subject, ...]] = {
         widens("disableAllHooks"),
     ),
     "agentic-workflow": whole_file(
-        any_change_widens("permissions"),
+        access_levels("permissions"),
         any_change_widens("tools", "tool"),
         any_change_widens("network", "host"),
         allows_only("roles", "agent", absent="asks"),

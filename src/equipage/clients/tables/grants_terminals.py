@@ -146,7 +146,7 @@ TABLES: dict[str, tuple[Subject, ...]] = {
         Subject(
             (
                 *_OPENCODE_AGENT_ROWS,
-                servers("mcp"),
+                servers("mcp", "allows"),  # as every tool
                 runs("lsp/*/command"),
                 runs("formatter/*/command"),
                 allows("plugin", "plugin"),
