@@ -139,6 +139,19 @@ def workflow(more: str = "", **permissions: str) -> str:
     return f"---\non: push\nengine: copilot\n{granted}{more}---\nText.\n"
 
 
+PLUGINS = ".claude-plugin/marketplace.json"
+
+
+def marketplace(**pins: str) -> dict[str, Any]:
+    source = {"source": "github", "repo": "a/b", **pins}
+    return {"extraKnownMarketplaces": {"m": {"source": source}}}
+
+
+def plugins(**pins: str) -> dict[str, Any]:
+    source = {"source": "github", "repo": "a/b", **pins}
+    return {"name": "m", "owner": {"name": "o"}, "plugins": [{"name": "p", "source": source}]}
+
+
 def launched(package: str) -> dict[str, Any]:
     return {".mcp.json": {"mcpServers": {"a": {"command": "npx", "args": ["-y", package]}}}}
 
@@ -170,7 +183,16 @@ CHANGES = [
     Change("a comment breaks settings", {SETTINGS: rules(deny=["Bash"])}, {SETTINGS: '{"permissions": {"deny": ["Bash"]}} // x'}, ("permission widened", "drops it; another version may read it")),
     Change("a hook of an agent can no longer be loaded", {REVIEWER: AGENT.format("tools: Read\nhooks: {PreToolUse: [{hooks: [{type: command, command: guard}]}]}\n")}, {REVIEWER: AGENT.format("tools: Read\nhooks: {PreToolUse: [{hooks: [{type: comand, command: guard}]}]}\n")}, ("cannot be judged",)),
     Change("a header breaks", {REVIEWER: AGENT.format("tools: Read\n")}, {REVIEWER: AGENT.format("tools: Read\n\tx: y: z\n\t- b\n")}, ("cannot be judged",)),
+    Change("a server that was dropped starts", {".mcp.json": {"mcpServers": {"a": {"url": "https://a"}}}}, {".mcp.json": {"mcpServers": {"a": {"type": "http", "url": "https://a"}}}}, ("widened",)),
+    Change("one named by another word", {".mcp.json": {"mcpServers": {"a b": {"transport": "http", "url": "https://a"}}}}, {".mcp.json": {"mcpServers": {"a b": {"type": "http", "url": "https://a"}}}}, ("widened",)),
+    Change("a server is dropped", {".mcp.json": {"mcpServers": {"a": {"type": "http", "url": "https://a"}}}}, {".mcp.json": {"mcpServers": {"a": {"url": "https://a"}}}}, (), ("widened",), 0),
+    *(Change(f"a marketplace loses its {key}", {SETTINGS: marketplace(**{key: "1"})}, {SETTINGS: marketplace()}, ("widened",)) for key in ("ref", "sha")),
+    Change("a plugin loses its version", {PLUGINS: plugins(sha="1" * 40)}, {PLUGINS: plugins()}, ("widened",)),
+    Change("a workflow writes as soon as a key is there", {WORKFLOW: workflow()}, {WORKFLOW: workflow("safe-outputs: {create-pull-request: }\n")}, ("widened", "create-pull-request")),
+    Change("or an empty table", {WORKFLOW: workflow()}, {WORKFLOW: workflow("safe-outputs: {create-pull-request: {}}\n")}, ("widened", "create-pull-request")),
     # A narrowing never fails.
+    Change("a marketplace goes", {SETTINGS: marketplace(ref="1")}, {SETTINGS: {}}, (), ("widened",), 0),
+    Change("a plugin goes", {PLUGINS: plugins(sha="1" * 40)}, {PLUGINS: {"name": "m", "owner": {"name": "o"}, "plugins": []}}, (), ("widened",), 0),
     Change("a server goes", {".mcp.json": {"mcpServers": {"a": {"command": "x"}}}}, {".mcp.json": {"mcpServers": {}}}, ("tool removed",), ("widened",), 0),
     Change("a server of an editor goes", {".vscode/mcp.json": {"servers": {"a": {"command": "x"}}}}, {".vscode/mcp.json": {"servers": {}}}, ("tool removed",), ("widened",), 0),
     Change("a server of OpenCode goes", {"opencode.json": {"mcp": {"x": {"type": "local", "command": ["y"]}}}}, {"opencode.json": {"mcp": {}}}, ("removed: mcp.x",), ("widened",), 0),

@@ -18,7 +18,7 @@ import msgspec
 
 from equipage.clients.grants import EVERYTHING, Effect, Grant, Hidden, Precedence
 from equipage.clients.launchers import command_words
-from equipage.core.path import ROOT, Path
+from equipage.core.path import ROOT, Path, get
 from equipage.core.text import lazy_regex
 from equipage.syntax.suspicious import mask_secrets
 
@@ -42,7 +42,7 @@ class Row(msgspec.Struct, frozen=True):
     absent: Effect | None = None  #: what holds for everything if it is not
     order: tuple[Any, ...] = ()  #: of a mode: its values from narrow to wide
     default: Any = None  #: of a mode: the value that an absent field means
-    name: str = EVERYTHING  #: what the row is about if the field is absent
+    name: str = EVERYTHING  #: what `absent` and `otherwise` are about
     plain: bool = False  #: whether a star in a name is only a star
 
     def grants(self, value: Any) -> Iterator[Grant]:
@@ -57,7 +57,7 @@ class Row(msgspec.Struct, frozen=True):
                     yield _mode_grant(self, self.default, path, is_default=True)
                 continue
             if self.otherwise is not None:
-                yield Grant(self.sort, EVERYTHING, self.otherwise, path=path, base=True)
+                yield Grant(self.sort, self.name, self.otherwise, path=path, base=True)
             yield from self.read(self, found, path)
 
 
@@ -89,6 +89,13 @@ def _split_field(field: str) -> tuple[str, ...]:
 def allows_only(field: str, sort: str = "tool", absent: Effect = "allows") -> Row:
     """A list of all that is allowed: the rest is denied. If absent, `absent` holds for all."""
     return Row(_split_field(field), sort, read_names, "allows", otherwise="denies", absent=absent)
+
+
+def only_values(field: str) -> Row:
+    """The only values that a choice may have. If absent, it may have any."""
+    at = _split_field(field)
+    name = f"{'.'.join(at)} = {EVERYTHING}"
+    return Row(at, "setting", _read_leaves, otherwise="denies", absent="allows", name=name)
 
 
 def allows(field: str, sort: str = "tool") -> Row:
@@ -239,6 +246,25 @@ def variables(field: str) -> Row:
     return Row(_split_field(field), "variable", read)
 
 
+def sources(field: str, sort: str = "setting") -> Row:
+    """Where plugins come from: without its version, the same place may bring something else."""
+
+    def read(row: Row, value: Any, path: Path) -> Iterator[Grant]:
+        for each in _read_leaves(row, value, path):
+            around = get(value, each.path[len(path) : -1])
+            pins = [key for key in _VERSION_KEYS if isinstance(around, dict) and key in around]
+            written = "" if each.hidden is None else each.hidden.value
+            is_pin = each.path[-1] in _VERSION_KEYS
+            hidden = each.hidden if is_pin else Hidden(f"{written} {pins}")
+            yield msgspec.structs.replace(each, hidden=hidden)
+
+    return Row(_split_field(field), sort, read)
+
+
+#: Which version of a source it is.
+_VERSION_KEYS = ("ref", "sha", "version")
+
+
 def hosts(field: str) -> Row:
     """An address that requests go to."""
 
@@ -250,11 +276,11 @@ def hosts(field: str) -> Row:
 
 
 def allows_names_among(field: str, *names: str) -> Row:
-    """A list of which only some names count."""
+    """A field of which only some values count, by the ends of their names."""
 
     def read(row: Row, value: Any, path: Path) -> Iterator[Grant]:
         for each in _read_leaves(row, value, path):
-            if each.name.rpartition(" = ")[2] in names:
+            if each.name.endswith(names):
                 yield each
 
     return Row(_split_field(field), "setting", read)
@@ -352,15 +378,15 @@ def _read_actions(row: Row, value: Any, path: Path) -> Iterator[Grant]:
 
 
 def _read_leaves(row: Row, value: Any, path: Path) -> Iterator[Grant]:
-    """Every scalar below a value, with the path to it."""
+    """Every scalar and every empty table below a value, with the path to it."""
     waiting: list[tuple[Path, Any]] = [(path, value)]
     while waiting:
         here, each = waiting.pop()
-        if isinstance(each, dict):
+        if isinstance(each, dict) and each:
             waiting += (((*here, key), inner) for key, inner in reversed(each.items()))
         elif isinstance(each, list):
             waiting += (((*here, at), inner) for at, inner in reversed([*enumerate(each)]))
-        elif each is not None:
+        elif each not in (None, {}) or here != path:  # a key alone may switch something on
             # The places in a list are not part of what it allows.
             steps = ".".join(step for step in here if isinstance(step, str))
             secret = is_secret(str(here[-1]), each) if isinstance(each, str) else False
