@@ -98,11 +98,11 @@ def reading_of(outcome: Outcome, *, show_env: bool = False) -> Reading:
         return Reading(value, is_dropped=True)
     if value is None or "unknown" in effects:
         return Reading(value, unknown=next((each.message for each in outcome.errors), "no value"))
-    return Reading(_without_dropped_servers(value, outcome))
+    return Reading(_drop_servers_without_type(value, outcome))
 
 
-def _without_dropped_servers(value: dict[str, Any], outcome: Outcome) -> dict[str, Any]:
-    """The value without the servers that their client drops for want of a `type`."""
+def _drop_servers_without_type(value: dict[str, Any], outcome: Outcome) -> dict[str, Any]:
+    """Leave out the servers that their client drops for want of a `type`."""
     errors = outcome.errors if outcome.kind.name == "mcp" else ()
     missing = [each.path for each in errors if each.code == codes.SERVER_TYPE_MISSING.name]
     if not missing:

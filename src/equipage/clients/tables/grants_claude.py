@@ -15,6 +15,7 @@ from equipage.clients.grant_rows import (
     Subject,
     allows,
     allows_each_value,
+    allows_names_among,
     allows_only,
     any_change_widens,
     asks,
@@ -25,6 +26,7 @@ from equipage.clients.grant_rows import (
     hooks,
     mode,
     narrows,
+    only_values,
     read_names,
     runs,
     runs_commands_in,
@@ -76,6 +78,10 @@ _SETTINGS_ROWS = (
     widens("sandbox/autoAllowBashIfSandboxed", default=True),
     widens("sandbox/allowUnsandboxedCommands", default=True),
     narrows("sandbox/failIfUnavailable"),
+    # Written out, the usual value beats a stricter one of the user.
+    allows_names_among("sandbox/enabled", "= false"),
+    allows_names_among("sandbox/failIfUnavailable", "= false"),
+    allows_names_among("sandbox/allowUnsandboxedCommands", "= true"),
     widens("sandbox/enableWeakerNestedSandbox"),
     widens("sandbox/enableWeakerNetworkIsolation"),
     allows("sandbox/excludedCommands", "program"),
@@ -154,6 +160,19 @@ _SETTINGS_ROWS = (
     allows_each_value("worktree"),
     servers("managedMcpServers"),
     narrows("respectGitignore", default=True),
+    # Which models, who signs in, and which version runs.
+    *(
+        only_values(name)
+        for name in (
+            "availableModels",
+            "forceLoginMethod",
+            "forceLoginOrgUUID",
+            "forceLoginGatewayUrl",
+        )
+    ),
+    narrows("enforceAvailableModels"),
+    guards("requiredMinimumVersion"),
+    guards("requiredMaximumVersion"),
     allows("plansDirectory", "path"),
     allows("autoMemoryDirectory", "path"),
     # Variables decide which programs are found and where requests go.
