@@ -470,9 +470,12 @@ ROWS = [
 
 
 def holding(at: tuple[str, ...], value: Any) -> Any:
-    """A configuration with a value where the keys lead; without it if it is None."""
+    """A configuration with a value where the keys lead; without it if it is None.
+
+    In place of any key stands one that an unknown key of VS Code may be, too.
+    """
     for key in reversed(at):
-        value = {} if value is None and key != EVERYTHING else {"k" if key == EVERYTHING else key: value}  # fmt: skip
+        value = {} if value is None and key != EVERYTHING else {"chat.k" if key == EVERYTHING else key: value}  # fmt: skip
     return value
 
 

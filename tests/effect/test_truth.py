@@ -199,7 +199,14 @@ CHANGES = [
     Change("commands without a sandbox", {SETTINGS: {}}, {SETTINGS: {"sandbox": {"allowUnsandboxedCommands": True}}}, ("widened",)),
     *(Change(f"no sandbox in {file}", {file: {}}, {file: {"tools": {"sandbox": False}}}, ("widened",)) for file in (".gemini/settings.json", ".qwen/settings.json")),
     Change("OpenCode may run commands", {"opencode.json": {}}, {"opencode.json": {"permission": {"bash": "allow"}}}, ("widened",)),
+    *(Change(f"VS Code: {key}", {EDITOR: {"editor.tabSize": 2}}, {EDITOR: {"editor.tabSize": 2, key: value}}, (key, "widened")) for key, value in (
+        ("chat.permissions.default", "autopilot"), ("chat.autopilot.enabled", True), ("chat.useClaudeHooks", True), ("chat.mcp.gallery.serviceUrl", "https://a"),
+        ("github.copilot.chat.claudeAgent.allowDangerouslySkipPermissions", True), ("github.copilot.advanced", {"debug.overrideProxyUrl": "https://a"}),
+        ("terminal.integrated.env.linux", {"BASH_ENV": "x"}), ("terminal.integrated.profiles.linux", {"bash": {"path": "./x"}}), ("chatgpt.cliExecutable", "./x"),
+        ("task.allowAutomaticTasks", "on"), ("http.proxy", "http://a"), ("amp.url", "https://a"),
+    )),
     # A narrowing never fails.
+    Change("VS Code: another key", {EDITOR: {"editor.tabSize": 2}}, {EDITOR: {"editor.tabSize": 4, "chat.tools.autoApprove": False}}, (), ("widened",), 0),
     Change("fewer models", {SETTINGS: {"availableModels": ["haiku", "opus"]}}, {SETTINGS: {"availableModels": ["haiku"]}}, (), ("widened",), 0),
     Change("only some models", {SETTINGS: {}}, {SETTINGS: {"availableModels": ["haiku"]}}, (), ("widened",), 0),
     Change("only some providers", {"opencode.json": {}}, {"opencode.json": {"enabled_providers": ["a"]}}, (), ("widened",), 0),

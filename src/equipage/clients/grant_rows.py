@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import lru_cache
 from typing import Any
 from urllib.parse import parse_qsl, urlsplit
@@ -208,6 +208,18 @@ def any_change_widens(field: str, sort: str = "setting", *, false_denies: bool =
             yield Grant("guard", each.name, "denies", path=each.path)
 
     return Row(_split_field(field), sort, read)
+
+
+def other_keys(*starts: str, known: Iterable[str]) -> Row:
+    """Keys at the top by their starts, but for the known ones: any change of them counts."""
+    names = frozenset(known)
+    each = any_change_widens(EVERYTHING)
+
+    def read(_row: Row, value: Any, path: Path) -> Iterator[Grant]:
+        if str(path[-1]).startswith(starts) and path[-1] not in names:
+            yield from each.read(each, value, path)
+
+    return Row((EVERYTHING,), "setting", read)
 
 
 def access_levels(field: str) -> Row:
