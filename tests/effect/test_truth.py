@@ -205,7 +205,12 @@ CHANGES = [
         ("terminal.integrated.env.linux", {"BASH_ENV": "x"}), ("terminal.integrated.profiles.linux", {"bash": {"path": "./x"}}), ("chatgpt.cliExecutable", "./x"),
         ("task.allowAutomaticTasks", "on"), ("http.proxy", "http://a"), ("amp.url", "https://a"),
     )),
+    Change("a skill is on", {SETTINGS: {}}, {SETTINGS: {"skillOverrides": {"x": "on"}}}, ("widened",)),
+    Change("Qwen Code does not ask", {".qwen/settings.json": {"tools": {}}}, {".qwen/settings.json": {"tools": {"autoAccept": True}}}, ("widened",)),
+    Change("a hook of Gemini is off", {".gemini/settings.json": {"hooks": {}}}, {".gemini/settings.json": {"hooks": {"disabled": ["g"]}}}, ("widened",)),
     # A narrowing never fails.
+    Change("OpenCode may run fewer commands", {"opencode.json": {"permission": {"bash": "allow"}}}, {"opencode.json": {"permission": {"bash": {"*": "allow", "rm *": "deny"}}}}, (), ("widened",), 0),
+    Change("OpenCode asks about one tool", {"opencode.json": {"permission": "allow"}}, {"opencode.json": {"permission": {"*": "allow", "bash": "ask"}}}, (), ("widened",), 0),
     Change("VS Code: another key", {EDITOR: {"editor.tabSize": 2}}, {EDITOR: {"editor.tabSize": 4, "chat.tools.autoApprove": False}}, (), ("widened",), 0),
     Change("fewer models", {SETTINGS: {"availableModels": ["haiku", "opus"]}}, {SETTINGS: {"availableModels": ["haiku"]}}, (), ("widened",), 0),
     Change("only some models", {SETTINGS: {}}, {SETTINGS: {"availableModels": ["haiku"]}}, (), ("widened",), 0),

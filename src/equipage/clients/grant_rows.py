@@ -137,6 +137,17 @@ def actions(field: str) -> Row:
     return Row(_split_field(field), "tool", _read_actions)
 
 
+def explicit_actions(field: str) -> Row:
+    """Actions that allow, as such: written in a project, they undo what the user forbids."""
+
+    def read(row: Row, value: Any, path: Path) -> Iterator[Grant]:
+        for each in _read_actions(row, value, path):
+            if each.effect == "allows":
+                yield Grant("setting", f"{field} = allow {each.name}", "allows", path=each.path)
+
+    return Row(_split_field(field), "setting", read)
+
+
 def servers(field: str, tools: Effect = "asks") -> Row:
     """MCP servers by name, or the names of servers; `tools` is what holds for their tools."""
     return Row(_split_field(field), "server", _read_servers, default=tools)

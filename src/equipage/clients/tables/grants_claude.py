@@ -82,6 +82,7 @@ _SETTINGS_ROWS = (
     allows_names_among("sandbox/enabled", "= false"),
     allows_names_among("sandbox/failIfUnavailable", "= false"),
     allows_names_among("sandbox/allowUnsandboxedCommands", "= true"),
+    allows_names_among("skillOverrides", "= on"),
     widens("sandbox/enableWeakerNestedSandbox"),
     widens("sandbox/enableWeakerNetworkIsolation"),
     allows("sandbox/excludedCommands", "program"),
