@@ -442,13 +442,13 @@ _INTERPOLATED_KEYS = (*_HEADER_KEYS, "env", "environment", "envs")
 _VARIABLE_NAME_KEYS = ("env_http_headers", "bearer_token_env_var", "env_vars", "env_keys")
 
 
-#: Where a program runs, and a file with its variables.
-_LOCATION_KEYS = ("cwd", "envFile", "env_file")
+#: Where a program runs, a file with its variables, and how the client talks to it.
+_LOCATION_KEYS = ("cwd", "envFile", "env_file", "transport")
 #: What is read of a server, and what only describes it or says how long it may take.
 _KNOWN_SERVER_KEYS = frozenset(
     {*_ALLOW_LIST_KEYS, *_DENY_LIST_KEYS, *_APPROVED_TOOL_KEYS, *_URL_KEYS, *_HEADERS_HELPER_KEYS}
     | {*_VARIABLE_KEYS, *_HEADER_KEYS, *_INTERPOLATED_KEYS, *_VARIABLE_NAME_KEYS, *_LOCATION_KEYS}
-    | {"command", "cmd", "args", "type", "transport", "enabled", "disabled", "settings", "trust"}
+    | {"command", "cmd", "args", "type", "enabled", "disabled", "settings", "trust"}
     | {"default_tools_approval_mode", "sandbox", "sandboxEnabled", "name", "title", "description"}
     | {"timeout", "startup_timeout_sec", "startup_timeout_ms", "tool_timeout_sec", "alwaysLoad"}
 )
