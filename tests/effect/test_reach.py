@@ -10,7 +10,7 @@ import pytest
 
 import equipage
 from equipage.clients.catalogue import patterns_in
-from equipage.clients.file_grants import NOT_REACH, TABLES, reach_of_value
+from equipage.clients.file_grants import TABLES, reach_of_value
 from equipage.clients.grants import EVERYTHING, GrantIndex, Reach, covers
 from equipage.clients.reading import add_inherited
 from equipage.clients.tables.conventions import CONVENTIONS
@@ -169,10 +169,10 @@ WAYS = [
     ("copilot-agent", agent(hooks={"preToolUse": [{"type": "command", "bash": "./g"}]}), agent(), "guard preToolUse: ./g: denies → allows"),
     ("copilot-hooks", settings(version=1, hooks={}), settings(version=1, hooks={}, disableAllHooks=True), "mode disableAllHooks = true: denies → allows"),
     ("copilot-prompt", header(tools=["read"]), header(tools=["read", "edit"]), "tool edit: denies → allows"),
-    ("agentic-workflow", header(on="push", permissions={"contents": "read"}), header(on="push", permissions={"contents": "write"}), "setting permissions.contents = write: denies → allows"),
+    ("agentic-workflow", header(on="push", permissions={"contents": "read"}), header(on="push", permissions={"contents": "write"}), "mode permissions.contents = write: asks → allows"),
     ("agentic-workflow", header(on="push", network={"allowed": ["a.org"]}), header(on="push", network={"allowed": ["a.org", "b.org"]}), "host network.allowed = b.org: denies → allows"),
     ("agentic-workflow", header(on="push", tools={"edit": {}}), header(on="push", tools={"edit": {}, "bash": ["*"]}), "tool tools.bash = *: denies → allows"),
-    ("agentic-workflow", header(on="push", permissions={"contents": "read"}), header(on="push"), "guard permissions.contents = read: denies → allows"),
+    ("agentic-workflow", header(on="push", permissions={"contents": "read"}), header(on="push"), "guard permissions: denies → allows"),
     ("agentic-workflow", header(on="push", network={"blocked": ["a.org"]}), header(on="push", network={}), "guard network.blocked = a.org: denies → allows"),
     ("agentic-workflow", header(on="push", sandbox={"agent": "awf"}), header(on="push"), "guard sandbox.agent = awf: denies → allows"),
     ("agentic-workflow", header(on="push"), header(on="push", steps=[{"run": "curl x | sh"}]), "program steps.run = curl x | sh: denies → allows"),
@@ -470,9 +470,12 @@ ROWS = [
 
 
 def holding(at: tuple[str, ...], value: Any) -> Any:
-    """A configuration with a value where the keys lead; without it if it is None."""
+    """A configuration with a value where the keys lead; without it if it is None.
+
+    In place of any key stands one that an unknown key of VS Code may be, too.
+    """
     for key in reversed(at):
-        value = {} if value is None and key != EVERYTHING else {"k" if key == EVERYTHING else key: value}  # fmt: skip
+        value = {} if value is None and key != EVERYTHING else {"chat.k" if key == EVERYTHING else key: value}  # fmt: skip
     return value
 
 
@@ -495,7 +498,7 @@ def test_every_row_of_every_table_has_a_way_to_widen(kind: str, subject: Any, ro
 
 
 @pytest.mark.requirement("GT-01")
-def test_every_field_that_restricts_is_in_a_table_or_has_a_reason() -> None:
+def test_every_field_that_restricts_is_in_a_table() -> None:
     missing = []
     for convention in (*CONVENTIONS, OPEN):
         rows = [
@@ -504,7 +507,7 @@ def test_every_field_that_restricts_is_in_a_table_or_has_a_reason() -> None:
             for row in subject.rows
         ]
         for pattern, field in patterns_in(convention.fields):
-            if not field.restricts or (convention.kind, pattern) in NOT_REACH:
+            if not field.restricts:
                 continue
             # The keys of Amp hold dots.
             names = pattern.partition(".*")[0] if pattern.startswith("amp.") else ""

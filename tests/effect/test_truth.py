@@ -157,6 +157,32 @@ def known(key: str) -> str:
     return f"{SETTINGS}: `{key}`"
 
 
+WORKFLOW, EDITOR = ".github/workflows/a.md", ".vscode/settings.json"
+
+
+def workflow(more: str = "", **permissions: str) -> str:
+    """The text of an agentic workflow."""
+    granted = f"permissions: {json.dumps(permissions)}\n" if permissions else ""
+    return f"---\non: push\nengine: copilot\n{granted}{more}---\nText.\n"
+
+
+PLUGINS = ".claude-plugin/marketplace.json"
+
+
+def marketplace(**pins: str) -> dict[str, Any]:
+    source = {"source": "github", "repo": "a/b", **pins}
+    return {"extraKnownMarketplaces": {"m": {"source": source}}}
+
+
+def plugins(**pins: str) -> dict[str, Any]:
+    source = {"source": "github", "repo": "a/b", **pins}
+    return {"name": "m", "owner": {"name": "o"}, "plugins": [{"name": "p", "source": source}]}
+
+
+def launched(package: str) -> dict[str, Any]:
+    return {".mcp.json": {"mcpServers": {"a": {"command": "npx", "args": ["-y", package]}}}}
+
+
 CHANGES = [
     Change("2: the cure of a misspelt restriction", README, {REVIEWER: AGENT.format("tools: [Read, Grep]\n")}, ("permission changed: tools",), ("widened", "cannot be judged"), 0),
     Change("2: the slip comes", {REVIEWER: AGENT.format("tools: [Read, Grep]\n")}, README, ("permission widened",)),
@@ -186,6 +212,60 @@ CHANGES = [
     Change("a header breaks", {REVIEWER: AGENT.format("tools: Read\n")}, {REVIEWER: AGENT.format("tools: Read\n\tx: y: z\n\t- b\n")}, ("cannot be judged",)),
     Change("a header of OpenCode breaks", {".opencode/agent/a.md": "---\ndescription: a\npermission:\n  bash: deny\n---\nx"}, {".opencode/agent/a.md": '---\ndescription: "a" b\npermission:\n  bash: deny\n---\nx'}, ("permission widened",)),
     Change("variables of another program", {SETTINGS: {}}, {".env": "PORT=1\n"}, (), (".env",), 0),
+    Change("a server that was dropped starts", {".mcp.json": {"mcpServers": {"a": {"url": "https://a"}}}}, {".mcp.json": {"mcpServers": {"a": {"type": "http", "url": "https://a"}}}}, ("widened",)),
+    Change("a server is called in another way", {".mcp.json": {"mcpServers": {"a": {"type": "http", "url": "https://a"}}}}, {".mcp.json": {"mcpServers": {"a": {"type": "sse", "url": "https://a"}}}}, ("widened",)),
+    Change("one named by another word", {".mcp.json": {"mcpServers": {"a b": {"transport": "http", "url": "https://a"}}}}, {".mcp.json": {"mcpServers": {"a b": {"type": "http", "url": "https://a"}}}}, ("widened",)),
+    Change("a server is dropped", {".mcp.json": {"mcpServers": {"a": {"type": "http", "url": "https://a"}}}}, {".mcp.json": {"mcpServers": {"a": {"url": "https://a"}}}}, (), ("widened",), 0),
+    *(Change(f"a marketplace loses its {key}", {SETTINGS: marketplace(**{key: "1"})}, {SETTINGS: marketplace()}, ("widened",)) for key in ("ref", "sha")),
+    Change("a plugin loses its version", {PLUGINS: plugins(sha="1" * 40)}, {PLUGINS: plugins()}, ("widened",)),
+    Change("a workflow writes as soon as a key is there", {WORKFLOW: workflow()}, {WORKFLOW: workflow("safe-outputs: {create-pull-request: }\n")}, ("widened", "create-pull-request")),
+    Change("or an empty table", {WORKFLOW: workflow()}, {WORKFLOW: workflow("safe-outputs: {create-pull-request: {}}\n")}, ("widened", "create-pull-request")),
+    *(Change(f"{key} goes", {SETTINGS: {key: value}}, {SETTINGS: {}}, ("widened",)) for key, value in (("availableModels", ["haiku"]), ("forceLoginOrgUUID", "a"), ("requiredMinimumVersion", "2.0.0"), ("enforceAvailableModels", True))),
+    Change("one more model", {SETTINGS: {"availableModels": ["haiku"]}}, {SETTINGS: {"availableModels": ["haiku", "opus"]}}, ("permission widened: availableModels[1]",)),
+    *(Change(f"{key} of OpenCode goes", {"opencode.json": {key: ["a"]}}, {"opencode.json": {}}, ("widened",)) for key in ("disabled_providers", "enabled_providers")),
+    Change("requests go elsewhere", {".qwen/settings.json": {}}, {".qwen/settings.json": {"security": {"auth": {"baseUrl": "https://a.example"}}}}, ("permission widened: security",)),
+    # Written out, the usual value beats a stricter one of the user.
+    Change("no sandbox of Claude Code", {SETTINGS: {}}, {SETTINGS: {"sandbox": {"enabled": False}}}, ("widened",)),
+    Change("commands without a sandbox", {SETTINGS: {}}, {SETTINGS: {"sandbox": {"allowUnsandboxedCommands": True}}}, ("widened",)),
+    *(Change(f"no sandbox in {file}", {file: {}}, {file: {"tools": {"sandbox": False}}}, ("widened",)) for file in (".gemini/settings.json", ".qwen/settings.json")),
+    Change("OpenCode may run commands", {"opencode.json": {}}, {"opencode.json": {"permission": {"bash": "allow"}}}, ("widened",)),
+    *(Change(f"VS Code: {key}", {EDITOR: {"editor.tabSize": 2}}, {EDITOR: {"editor.tabSize": 2, key: value}}, (key, "widened")) for key, value in (
+        ("chat.permissions.default", "autopilot"), ("chat.autopilot.enabled", True), ("chat.useClaudeHooks", True), ("chat.mcp.gallery.serviceUrl", "https://a"),
+        ("github.copilot.chat.claudeAgent.allowDangerouslySkipPermissions", True), ("github.copilot.advanced", {"debug.overrideProxyUrl": "https://a"}),
+        ("terminal.integrated.env.linux", {"BASH_ENV": "x"}), ("terminal.integrated.profiles.linux", {"bash": {"path": "./x"}}), ("chatgpt.cliExecutable", "./x"),
+        ("task.allowAutomaticTasks", "on"), ("http.proxy", "http://a"), ("amp.url", "https://a"),
+    )),
+    Change("a skill is on", {SETTINGS: {}}, {SETTINGS: {"skillOverrides": {"x": "on"}}}, ("widened",)),
+    Change("Qwen Code does not ask", {".qwen/settings.json": {"tools": {}}}, {".qwen/settings.json": {"tools": {"autoAccept": True}}}, ("widened",)),
+    Change("a hook of Gemini is off", {".gemini/settings.json": {"hooks": {}}}, {".gemini/settings.json": {"hooks": {"disabled": ["g"]}}}, ("widened",)),
+    # A narrowing never fails.
+    Change("OpenCode may run fewer commands", {"opencode.json": {"permission": {"bash": "allow"}}}, {"opencode.json": {"permission": {"bash": {"*": "allow", "rm *": "deny"}}}}, (), ("widened",), 0),
+    Change("OpenCode asks about one tool", {"opencode.json": {"permission": "allow"}}, {"opencode.json": {"permission": {"*": "allow", "bash": "ask"}}}, (), ("widened",), 0),
+    Change("VS Code: another key", {EDITOR: {"editor.tabSize": 2}}, {EDITOR: {"editor.tabSize": 4, "chat.tools.autoApprove": False}}, (), ("widened",), 0),
+    Change("fewer models", {SETTINGS: {"availableModels": ["haiku", "opus"]}}, {SETTINGS: {"availableModels": ["haiku"]}}, (), ("widened",), 0),
+    Change("only some models", {SETTINGS: {}}, {SETTINGS: {"availableModels": ["haiku"]}}, (), ("widened",), 0),
+    Change("only some providers", {"opencode.json": {}}, {"opencode.json": {"enabled_providers": ["a"]}}, (), ("widened",), 0),
+    Change("a sandbox", {SETTINGS: {}}, {SETTINGS: {"sandbox": {"enabled": True}}}, (), ("widened",), 0),
+    Change("a sandbox without a network", {".gemini/settings.json": {"tools": {"sandbox": {"enabled": True}}}}, {".gemini/settings.json": {"tools": {"sandbox": {"enabled": True, "networkAccess": False}}}}, (), ("widened",), 0),
+    Change("OpenCode asks", {"opencode.json": {"permission": {"bash": "allow"}}}, {"opencode.json": {"permission": {"bash": "ask"}}}, (), ("widened",), 0),
+    Change("a marketplace goes", {SETTINGS: marketplace(ref="1")}, {SETTINGS: {}}, (), ("widened",), 0),
+    Change("a plugin goes", {PLUGINS: plugins(sha="1" * 40)}, {PLUGINS: {"name": "m", "owner": {"name": "o"}, "plugins": []}}, (), ("widened",), 0),
+    Change("a server goes", {".mcp.json": {"mcpServers": {"a": {"command": "x"}}}}, {".mcp.json": {"mcpServers": {}}}, ("tool removed",), ("widened",), 0),
+    Change("a server of an editor goes", {".vscode/mcp.json": {"servers": {"a": {"command": "x"}}}}, {".vscode/mcp.json": {"servers": {}}}, ("tool removed",), ("widened",), 0),
+    Change("a server of OpenCode goes", {"opencode.json": {"mcp": {"x": {"type": "local", "command": ["y"]}}}}, {"opencode.json": {"mcp": {}}}, ("removed: mcp.x",), ("widened",), 0),
+    Change("a server of OpenCode is off", {"opencode.json": {"mcp": {"x": {"type": "local", "command": ["y"]}}}}, {"opencode.json": {"mcp": {"x": {"type": "local", "command": ["y"], "enabled": False}}}}, (), ("widened",), 0),
+    Change("a workflow only reads", {WORKFLOW: workflow(contents="write")}, {WORKFLOW: workflow(contents="read")}, ("permission changed",), ("widened",), 0),
+    Change("a workflow has no permissions any more", {WORKFLOW: workflow(contents="write")}, {WORKFLOW: workflow()}, (), ("widened",), 0),
+    Change("a workflow may read anything", {WORKFLOW: workflow(contents="read")}, {WORKFLOW: workflow()}, ("permission widened: permissions",)),
+    Change("a workflow writes", {WORKFLOW: workflow(contents="read")}, {WORKFLOW: workflow(contents="write")}, ("permission widened: permissions.contents",)),
+    Change("a workflow reads more", {WORKFLOW: workflow(contents="read")}, {WORKFLOW: workflow(contents="read", issues="read")}, ("permission widened: permissions.issues",)),
+    Change("a workflow may do everything", {WORKFLOW: workflow()}, {WORKFLOW: "---\non: push\npermissions: write-all\n---\nText.\n"}, ("permission widened: permissions",)),
+    Change("a command is asked about", {EDITOR: {}}, {EDITOR: {"chat.tools.terminal.autoApprove": {"rm": False}}}, (), ("widened",), 0),
+    Change("a command is no longer asked about", {EDITOR: {"chat.tools.terminal.autoApprove": {"rm": False}}}, {EDITOR: {"chat.tools.terminal.autoApprove": {"rm": True}}}, ("widened",)),
+    Change("a command may be approved by others", {EDITOR: {"chat.tools.terminal.autoApprove": {"rm": False}}}, {EDITOR: {}}, ("widened",)),
+    *(Change(f"{package} is pinned", launched(package), launched(f"{package}@1.2.3"), ("changed",), ("widened",), 0) for package in ("x", "@scope/x")),
+    *(Change(f"x becomes {other}", launched("x"), launched(other), ("widened",)) for other in ("y@1.2.3", "x@latest", "x@1", "x@https://a/1.2.3", "x@1.2.3&y")),
+    Change("a pin goes", launched("x@1.2.3"), launched("x"), ("widened",)),
     Change("settings are repaired", {SETTINGS: '{"permissions": {"deny": ["Bash"]},}'}, {SETTINGS: rules(deny=["Bash"])}, (), ("widened",), 0),
 ]  # fmt: skip
 

@@ -1,7 +1,7 @@
 """What one loaded file grants: the table of its kind applied to its value.
 
-The facts are those of the clients' documentation and of runs. A field that restricts and is not in
-a table must be in `NOT_REACH`, with a reason; a test holds this.
+The facts are those of the clients' documentation and of runs. Every field that restricts is
+in a table; a test holds this.
 """
 
 from __future__ import annotations
@@ -97,19 +97,6 @@ TABLES: dict[str, tuple[Subject, ...]] = {
         allows_each_value("limits"),
         sort="tool",
     ),
-}
-#: Fields that restrict something other than what an agent may do, and what that is.
-NOT_REACH: dict[tuple[str, str], str] = {
-    ("claude-settings", "availableModels"): "which models, not what they may do",
-    ("claude-settings", "enforceAvailableModels"): "which models, not what they may do",
-    ("claude-settings", "forceLoginMethod"): "who signs in",
-    ("claude-settings", "forceLoginOrgUUID"): "who signs in",
-    ("claude-settings", "forceLoginGatewayUrl"): "who signs in",
-    ("claude-settings", "requiredMinimumVersion"): "which version runs",
-    ("claude-settings", "requiredMaximumVersion"): "which version runs",
-    ("opencode-config", "disabled_providers"): "which models, not what they may do",
-    ("opencode-config", "enabled_providers"): "which models, not what they may do",
-    ("codex-config", "forced_login_method"): "who signs in",
 }
 
 

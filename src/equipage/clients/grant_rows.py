@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import lru_cache
 from typing import Any
 from urllib.parse import parse_qsl, urlsplit
@@ -18,7 +18,7 @@ import msgspec
 
 from equipage.clients.grants import EVERYTHING, Effect, Grant, Hidden, Precedence
 from equipage.clients.launchers import command_words
-from equipage.core.path import ROOT, Path
+from equipage.core.path import ROOT, Path, get
 from equipage.core.text import lazy_regex
 from equipage.syntax.suspicious import mask_secrets
 
@@ -42,7 +42,7 @@ class Row(msgspec.Struct, frozen=True):
     absent: Effect | None = None  #: what holds for everything if it is not
     order: tuple[Any, ...] = ()  #: of a mode: its values from narrow to wide
     default: Any = None  #: of a mode: the value that an absent field means
-    name: str = EVERYTHING  #: what the row is about if the field is absent
+    name: str = EVERYTHING  #: what `absent` and `otherwise` are about
     plain: bool = False  #: whether a star in a name is only a star
 
     def grants(self, value: Any) -> Iterator[Grant]:
@@ -57,7 +57,7 @@ class Row(msgspec.Struct, frozen=True):
                     yield _mode_grant(self, self.default, path, is_default=True)
                 continue
             if self.otherwise is not None:
-                yield Grant(self.sort, EVERYTHING, self.otherwise, path=path, base=True)
+                yield Grant(self.sort, self.name, self.otherwise, path=path, base=True)
             yield from self.read(self, found, path)
 
 
@@ -89,6 +89,13 @@ def _split_field(field: str) -> tuple[str, ...]:
 def allows_only(field: str, sort: str = "tool", absent: Effect = "allows") -> Row:
     """A list of all that is allowed: the rest is denied. If absent, `absent` holds for all."""
     return Row(_split_field(field), sort, read_names, "allows", otherwise="denies", absent=absent)
+
+
+def only_values(field: str) -> Row:
+    """The only values that a choice may have. If absent, it may have any."""
+    at = _split_field(field)
+    name = f"{'.'.join(at)} = {EVERYTHING}"
+    return Row(at, "setting", _read_leaves, otherwise="denies", absent="allows", name=name)
 
 
 def allows(field: str, sort: str = "tool") -> Row:
@@ -130,9 +137,20 @@ def actions(field: str) -> Row:
     return Row(_split_field(field), "tool", _read_actions)
 
 
-def servers(field: str) -> Row:
-    """MCP servers by name, or the names of servers."""
-    return Row(_split_field(field), "server", _read_servers)
+def explicit_actions(field: str) -> Row:
+    """Actions that allow, as such: written in a project, they undo what the user forbids."""
+
+    def read(row: Row, value: Any, path: Path) -> Iterator[Grant]:
+        for each in _read_actions(row, value, path):
+            if each.effect == "allows":
+                yield Grant("setting", f"{field} = allow {each.name}", "allows", path=each.path)
+
+    return Row(_split_field(field), "setting", read)
+
+
+def servers(field: str, tools: Effect = "asks") -> Row:
+    """MCP servers by name, or the names of servers; `tools` is what holds for their tools."""
+    return Row(_split_field(field), "server", _read_servers, default=tools)
 
 
 def hooks(field: str) -> Row:
@@ -187,16 +205,48 @@ def guards(field: str) -> Row:
     return Row(_split_field(field), "guard", _read_leaves, "denies")
 
 
-def any_change_widens(field: str, sort: str = "setting") -> Row:
-    """A table whose values may allow or forbid: any change of it counts as widening."""
+def any_change_widens(field: str, sort: str = "setting", *, false_denies: bool = False) -> Row:
+    """A table whose values may allow or forbid: any change of it counts as widening.
+
+    With `false_denies`, `false` is known to forbid.
+    """
 
     def read(row: Row, value: Any, path: Path) -> Iterator[Grant]:
         for each in _read_leaves(row, value, path):
-            yield each
+            if not (false_denies and each.name.endswith(" = false")):
+                yield each
             # What is gone may have forbidden something.
             yield Grant("guard", each.name, "denies", path=each.path)
 
     return Row(_split_field(field), sort, read)
+
+
+def other_keys(*starts: str, known: Iterable[str]) -> Row:
+    """Keys at the top by their starts, but for the known ones: any change of them counts."""
+    names = frozenset(known)
+    each = any_change_widens(EVERYTHING)
+
+    def read(_row: Row, value: Any, path: Path) -> Iterator[Grant]:
+        if str(path[-1]).startswith(starts) and path[-1] not in names:
+            yield from each.read(each, value, path)
+
+    return Row((EVERYTHING,), "setting", read)
+
+
+def access_levels(field: str) -> Row:
+    """What GitHub lets a token do: `none`, `read` or `write`, by what it is about or for all."""
+
+    def read(_row: Row, value: Any, path: Path) -> Iterator[Grant]:
+        if not isinstance(value, dict):
+            yield _mode_grant(_ACCESS_ROW, str(value).removesuffix("-all"), path)
+            return
+        for key, each in value.items():
+            yield _mode_grant(_ACCESS_ROW, each, (*path, key))
+        # Without the field, a token may read more than what is listed here.
+        if "write" not in value.values():
+            yield Grant("guard", field, "denies", path=path)
+
+    return Row(_split_field(field), "mode", read)
 
 
 def inputs(field: str) -> tuple[Row, ...]:
@@ -219,6 +269,25 @@ def variables(field: str) -> Row:
     return Row(_split_field(field), "variable", read)
 
 
+def sources(field: str, sort: str = "setting") -> Row:
+    """Where plugins come from: without its version, the same place may bring something else."""
+
+    def read(row: Row, value: Any, path: Path) -> Iterator[Grant]:
+        for each in _read_leaves(row, value, path):
+            around = get(value, each.path[len(path) : -1])
+            pins = [key for key in _VERSION_KEYS if isinstance(around, dict) and key in around]
+            written = "" if each.hidden is None else each.hidden.value
+            is_pin = each.path[-1] in _VERSION_KEYS
+            hidden = each.hidden if is_pin else Hidden(f"{written} {pins}")
+            yield msgspec.structs.replace(each, hidden=hidden)
+
+    return Row(_split_field(field), sort, read)
+
+
+#: Which version of a source it is.
+_VERSION_KEYS = ("ref", "sha", "version")
+
+
 def hosts(field: str) -> Row:
     """An address that requests go to."""
 
@@ -230,11 +299,11 @@ def hosts(field: str) -> Row:
 
 
 def allows_names_among(field: str, *names: str) -> Row:
-    """A list of which only some names count."""
+    """A field of which only some values count, by the ends of their names."""
 
     def read(row: Row, value: Any, path: Path) -> Iterator[Grant]:
         for each in _read_leaves(row, value, path):
-            if each.name.rpartition(" = ")[2] in names:
+            if each.name.endswith(names):
                 yield each
 
     return Row(_split_field(field), "setting", read)
@@ -332,15 +401,15 @@ def _read_actions(row: Row, value: Any, path: Path) -> Iterator[Grant]:
 
 
 def _read_leaves(row: Row, value: Any, path: Path) -> Iterator[Grant]:
-    """Every scalar below a value, with the path to it."""
+    """Every scalar and every empty table below a value, with the path to it."""
     waiting: list[tuple[Path, Any]] = [(path, value)]
     while waiting:
         here, each = waiting.pop()
-        if isinstance(each, dict):
+        if isinstance(each, dict) and each:
             waiting += (((*here, key), inner) for key, inner in reversed(each.items()))
         elif isinstance(each, list):
             waiting += (((*here, at), inner) for at, inner in reversed([*enumerate(each)]))
-        elif each is not None:
+        elif each not in (None, {}) or here != path:  # a key alone may switch something on
             # The places in a list are not part of what it allows.
             steps = ".".join(step for step in here if isinstance(step, str))
             secret = is_secret(str(here[-1]), each) if isinstance(each, str) else False
@@ -373,14 +442,14 @@ _INTERPOLATED_KEYS = (*_HEADER_KEYS, "env", "environment", "envs")
 _VARIABLE_NAME_KEYS = ("env_http_headers", "bearer_token_env_var", "env_vars", "env_keys")
 
 
-#: Where a program runs, and a file with its variables.
-_LOCATION_KEYS = ("cwd", "envFile", "env_file")
+#: Where a program runs, a file with its variables, and how the client talks to it.
+_LOCATION_KEYS = ("cwd", "envFile", "env_file", "transport")
 #: What is read of a server, and what only describes it or says how long it may take.
 _KNOWN_SERVER_KEYS = frozenset(
     {*_ALLOW_LIST_KEYS, *_DENY_LIST_KEYS, *_APPROVED_TOOL_KEYS, *_URL_KEYS, *_HEADERS_HELPER_KEYS}
     | {*_VARIABLE_KEYS, *_HEADER_KEYS, *_INTERPOLATED_KEYS, *_VARIABLE_NAME_KEYS, *_LOCATION_KEYS}
-    | {"command", "cmd", "args", "type", "enabled", "disabled", "settings", "trust", "sandbox"}
-    | {"default_tools_approval_mode", "sandboxEnabled", "name", "title", "description"}
+    | {"command", "cmd", "args", "type", "enabled", "disabled", "settings", "trust"}
+    | {"default_tools_approval_mode", "sandbox", "sandboxEnabled", "name", "title", "description"}
     | {"timeout", "startup_timeout_sec", "startup_timeout_ms", "tool_timeout_sec", "alwaysLoad"}
 )
 
@@ -394,16 +463,16 @@ def _read_servers(row: Row, value: Any, path: Path) -> Iterator[Grant]:
         if isinstance(each, str):  # defined elsewhere, or the path of a file
             yield Grant(row.sort, each, "allows", path=place)
         elif isinstance(each, dict) and isinstance(step, str):
-            yield from _server_grants(step, each, place)
+            yield from _server_grants(step, each, place, row.default)
         elif isinstance(each, dict) and len(each) == 1 and isinstance(each[next(iter(each))], dict):
             name = next(iter(each))
-            yield from _server_grants(name, each[name], (*place, name))
+            yield from _server_grants(name, each[name], (*place, name), row.default)
         elif isinstance(each, dict):
             name = str(each.get("name") or each.get("type") or step)
-            yield from _server_grants(name, each, place)
+            yield from _server_grants(name, each, place, row.default)
 
 
-def _server_grants(name: str, server: dict[str, Any], path: Path) -> Iterator[Grant]:
+def _server_grants(name: str, server: dict[str, Any], path: Path, tools: Effect) -> Iterator[Grant]:
     """One server: what it starts or where it leads, which of its tools there are."""
     # Some clients keep what a server needs in a table of its own.
     own = server.get("settings")
@@ -446,7 +515,7 @@ def _server_grants(name: str, server: dict[str, Any], path: Path) -> Iterator[Gr
     # How it signs in, and keys that are in no table here: any change of them counts.
     for key in inner.keys() - _KNOWN_SERVER_KEYS:
         yield from _OAUTH_ROW.read(_OAUTH_ROW, inner[key], (*path, key))
-    yield from _server_tool_grants(name, inner, path)
+    yield from _server_tool_grants(name, inner, path, tools)
 
 
 def _query_grants(name: str, url: str, path: Path) -> Iterator[Grant]:
@@ -528,11 +597,13 @@ def _passed_variable_grants(name: str, server: dict[str, Any], path: Path) -> It
                 yield Grant("setting", f"{name}.{key} = ${{{each}}}", "allows", path=(*path, key))
 
 
-def _server_tool_grants(name: str, server: dict[str, Any], path: Path) -> Iterator[Grant]:
+def _server_tool_grants(
+    name: str, server: dict[str, Any], path: Path, usual: Effect
+) -> Iterator[Grant]:
     only = [key for key in _ALLOW_LIST_KEYS if isinstance(server.get(key), list)]
     trusted = server.get("trust") is True
     # A list of tools leaves out all others; trust means that no call is asked about.
-    everything: Effect = "denies" if only else "allows" if trusted else "asks"
+    everything: Effect = "denies" if only else "allows" if trusted else usual
     yield Grant(
         "tool",
         f"{name}/*",
@@ -697,6 +768,7 @@ _HEADERS_HELPER_ROW, _SANDBOX_ROW, _OAUTH_ROW = (
     any_change_widens("sandbox"),
     any_change_widens("oauth"),
 )
+_ACCESS_ROW = mode("permissions", "none", "read", "write", default="none")
 _APPROVAL_ROW = mode(
     "default_tools_approval_mode", "prompt", "writes", "auto", "approve", default="auto"
 )

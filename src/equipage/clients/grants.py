@@ -157,6 +157,10 @@ class GrantIndex:
         return min(explicit, key=lambda each: EFFECTS.index(each.effect))
 
 
+#: A package that a launcher runs in one version for good, which the same one without it may be.
+_PINNED_PACKAGE = re.compile(
+    r"\A((?:npx|bunx|pnpx)(?: -y| --yes)? (?:@[\w.-]+/)?[\w.-]+)@\d+\.\d+\.\d+(?= |\Z)"
+)
 #: Sorts with names that match only themselves: a star of a command is a star, `***` hides a secret.
 _LITERAL_SORTS = frozenset({"program", "setting", "guard"})
 
@@ -166,7 +170,8 @@ def _is_about(grant: Grant, name: str) -> bool:
     if grant.name == name:
         return True
     if grant.sort in _LITERAL_SORTS and not grant.base:
-        return grant.name == EVERYTHING
+        is_pinned = grant.sort == "program" and _PINNED_PACKAGE.sub(r"\1", name) == grant.name
+        return is_pinned or grant.name == EVERYTHING
     if not covers(grant.name, name, grant.sort):
         return False
     # What forbids must be certain. `all` is the name of a tool, if a list forbids it; and without

@@ -103,7 +103,23 @@ def reading_of(outcome: Outcome, *, show_env: bool = False) -> Reading:
         return Reading(value, is_dropped=True)
     if value is None or "unknown" in effects:
         return Reading(value, unknown=next((each.message for each in outcome.errors), "no value"))
-    return Reading(value)
+    return Reading(_drop_servers_without_type(value, outcome))
+
+
+def _drop_servers_without_type(value: dict[str, Any], outcome: Outcome) -> dict[str, Any]:
+    """Leave out the servers that their client drops for want of a `type`."""
+    errors = outcome.errors if outcome.kind.name == "mcp" else ()
+    missing = [each.path for each in errors if each.code == codes.SERVER_TYPE_MISSING.name]
+    if not missing:
+        return value
+    places = {each.removesuffix(".transport") for each in missing}
+    top = dialect_of(outcome.path).top
+    kept = {
+        name: each
+        for name, each in value["servers"].items()
+        if places.isdisjoint((format_path((top, name)), format_path((name,))))
+    }
+    return {**value, "servers": kept}
 
 
 def _effect_of_error(outcome: Outcome, error: Diagnostic) -> str:

@@ -15,6 +15,7 @@ from equipage.clients.grant_rows import (
     Subject,
     allows,
     allows_each_value,
+    allows_names_among,
     allows_only,
     any_change_widens,
     asks,
@@ -25,10 +26,12 @@ from equipage.clients.grant_rows import (
     hooks,
     mode,
     narrows,
+    only_values,
     read_names,
     runs,
     runs_commands_in,
     servers,
+    sources,
     variables,
     whole_file,
     widens,
@@ -75,6 +78,11 @@ _SETTINGS_ROWS = (
     widens("sandbox/autoAllowBashIfSandboxed", default=True),
     widens("sandbox/allowUnsandboxedCommands", default=True),
     narrows("sandbox/failIfUnavailable"),
+    # Written out, the usual value beats a stricter one of the user.
+    allows_names_among("sandbox/enabled", "= false"),
+    allows_names_among("sandbox/failIfUnavailable", "= false"),
+    allows_names_among("sandbox/allowUnsandboxedCommands", "= true"),
+    allows_names_among("skillOverrides", "= on"),
     widens("sandbox/enableWeakerNestedSandbox"),
     widens("sandbox/enableWeakerNetworkIsolation"),
     allows("sandbox/excludedCommands", "program"),
@@ -117,7 +125,7 @@ _SETTINGS_ROWS = (
     mode("skillOverrides/*", "off", "user-invocable-only", "name-only", "on", default="on"),
     allows("enabledPlugins", "plugin"),
     allows("extraKnownMarketplaces", "plugin"),
-    allows_each_value("extraKnownMarketplaces"),
+    sources("extraKnownMarketplaces"),
     allows_only("strictKnownMarketplaces", "plugin", absent="asks"),
     denies("blockedMarketplaces", "plugin"),
     any_change_widens("strictPluginOnlyCustomization"),
@@ -153,6 +161,19 @@ _SETTINGS_ROWS = (
     allows_each_value("worktree"),
     servers("managedMcpServers"),
     narrows("respectGitignore", default=True),
+    # Which models, who signs in, and which version runs.
+    *(
+        only_values(name)
+        for name in (
+            "availableModels",
+            "forceLoginMethod",
+            "forceLoginOrgUUID",
+            "forceLoginGatewayUrl",
+        )
+    ),
+    narrows("enforceAvailableModels"),
+    guards("requiredMinimumVersion"),
+    guards("requiredMaximumVersion"),
     allows("plansDirectory", "path"),
     allows("autoMemoryDirectory", "path"),
     # Variables decide which programs are found and where requests go.
@@ -238,7 +259,7 @@ TABLES: dict[str, tuple[Subject, ...]] = {
     "claude-hooks": whole_file(hooks("hooks"), file_names("modules")),
     "claude-plugin": whole_file(*PLUGIN_ROWS, *_plugin_rows("")),
     "claude-marketplace": whole_file(
-        allows_each_value("plugins/*/source", "plugin"),
+        sources("plugins/*/source", "plugin"),
         servers("plugins/*/mcpServers"),
         servers("plugins/*/lspServers"),
         hooks("plugins/*/hooks"),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from equipage.clients.grant_rows import (
     PLUGIN_ROWS,
     Subject,
+    access_levels,
     allows,
     allows_each_value,
     allows_only,
@@ -16,6 +17,7 @@ from equipage.clients.grant_rows import (
     inputs,
     mode,
     narrows,
+    other_keys,
     runs,
     servers,
     variables,
@@ -24,54 +26,75 @@ from equipage.clients.grant_rows import (
 )
 from equipage.clients.tables.grants_claude import MODES
 
+_VSCODE_ROWS = (
+    widens("chat.tools.autoApprove"),
+    widens("chat.tools.global.autoApprove"),
+    widens("chat.tools.terminal.ignoreDefaultAutoApproveRules"),
+    *(
+        any_change_widens(f"chat.tools.{name}")
+        for name in (
+            "terminal.blockDetectedFileWrites",
+            "terminal.sandbox.enabled",
+            "terminal.sandbox",
+        )
+    ),
+    *(
+        any_change_widens(f"chat.tools.{name}", false_denies=True)
+        for name in (
+            "terminal.autoApprove",
+            "edits.autoApprove",
+            "urls.autoApprove",
+            "eligibleForAutoApproval",
+        )
+    ),
+    servers("mcp/servers"),
+    *inputs("mcp/inputs"),
+    any_change_widens("chat.mcp.access"),
+    allows_each_value("chat.mcp.discovery.enabled"),
+    allows_each_value("chat.mcp.autostart"),
+    allows_each_value("chat.mcp.serverSampling"),
+    allows_each_value("chat.plugins.marketplaces", "plugin"),
+    allows("chat.plugins.paths", "plugin"),
+    allows("chat.hookFilesLocations", "path"),
+    narrows("chat.useHooks", default=True),
+    *(
+        allows(f"chat.{name}Locations", "path")
+        for name in ("agentFiles", "modeFiles", "promptFiles", "instructionsFiles")
+    ),
+    allows("chat.agentSkillsLocations", "path"),
+    allows_each_value("github.copilot.chat.agent.runTasks"),
+    allows("github.copilot.chat.additionalReadAccessFolders", "path"),
+    widens("claudeCode.allowDangerouslySkipPermissions"),
+    mode("claudeCode.initialPermissionMode", *MODES, default="default"),
+    runs("claudeCode.claudeProcessWrapper"),
+    allows_each_value("claudeCode.environmentVariables", "variable"),
+    *(allows(f"{name}.allowedCommands", "program") for name in ("roo-cline", "kilo-code")),
+    *(denies(f"{name}.deniedCommands", "program") for name in ("roo-cline", "kilo-code")),
+    allows("kiroAgent.trustedCommands", "program"),
+    allows("windsurf.cascadeCommandsAllowList", "program"),
+    denies("windsurf.cascadeCommandsDenyList", "program"),
+    widens("amp.dangerouslyAllowAll"),
+    servers("amp.mcpServers"),
+    any_change_widens("amp.permissions"),
+)
+#: How the keys of VS Code begin that decide what agents in it may do, or with what.
+_VSCODE_STARTS = (
+    *("chat.", "inlineChat.", "github.copilot", "mcp.", "terminal.integrated.env."),
+    *("terminal.integrated.profiles.", "terminal.integrated.automationProfile."),
+    *("terminal.integrated.defaultProfile.", "task.allowAutomaticTasks", "security.workspace."),
+    *("http.proxy", "python.defaultInterpreterPath", "git.path"),
+    # Clients that run in it.
+    *("claudeCode.", "claude-code.", "chatgpt.", "codex.", "cline.", "roo-cline.", "kilo-code."),
+    *("kiloCode.", "kiroAgent.", "windsurf.", "amp.", "geminicodeassist.", "gemini-cli."),
+    *("cursor.", "augment.", "continue.", "qwen-code.", "zencoder.", "amazonQ.", "opencode."),
+)
+
 #: kind → what has a reach in a file of it, and by which fields
 TABLES: dict[str, tuple[Subject, ...]] = {
     # VS Code, and what runs in it; `clients.plugins` reads the file.
     "vscode-settings": whole_file(
-        widens("chat.tools.autoApprove"),
-        widens("chat.tools.global.autoApprove"),
-        widens("chat.tools.terminal.ignoreDefaultAutoApproveRules"),
-        *(
-            any_change_widens(f"chat.tools.{name}")
-            for name in (
-                "terminal.autoApprove",
-                "terminal.blockDetectedFileWrites",
-                "terminal.sandbox.enabled",
-                "terminal.sandbox",
-                "edits.autoApprove",
-                "urls.autoApprove",
-                "eligibleForAutoApproval",
-            )
-        ),
-        servers("mcp/servers"),
-        *inputs("mcp/inputs"),
-        any_change_widens("chat.mcp.access"),
-        allows_each_value("chat.mcp.discovery.enabled"),
-        allows_each_value("chat.mcp.autostart"),
-        allows_each_value("chat.mcp.serverSampling"),
-        allows_each_value("chat.plugins.marketplaces", "plugin"),
-        allows("chat.plugins.paths", "plugin"),
-        allows("chat.hookFilesLocations", "path"),
-        narrows("chat.useHooks", default=True),
-        *(
-            allows(f"chat.{name}Locations", "path")
-            for name in ("agentFiles", "modeFiles", "promptFiles", "instructionsFiles")
-        ),
-        allows("chat.agentSkillsLocations", "path"),
-        allows_each_value("github.copilot.chat.agent.runTasks"),
-        allows("github.copilot.chat.additionalReadAccessFolders", "path"),
-        widens("claudeCode.allowDangerouslySkipPermissions"),
-        mode("claudeCode.initialPermissionMode", *MODES, default="default"),
-        runs("claudeCode.claudeProcessWrapper"),
-        allows_each_value("claudeCode.environmentVariables", "variable"),
-        *(allows(f"{name}.allowedCommands", "program") for name in ("roo-cline", "kilo-code")),
-        *(denies(f"{name}.deniedCommands", "program") for name in ("roo-cline", "kilo-code")),
-        allows("kiroAgent.trustedCommands", "program"),
-        allows("windsurf.cascadeCommandsAllowList", "program"),
-        denies("windsurf.cascadeCommandsDenyList", "program"),
-        widens("amp.dangerouslyAllowAll"),
-        servers("amp.mcpServers"),
-        any_change_widens("amp.permissions"),
+        *_VSCODE_ROWS,
+        other_keys(*_VSCODE_STARTS, known=(row.at[0] for row in _VSCODE_ROWS)),
         sort="settings",
     ),
     # GitHub Copilot.
@@ -99,7 +122,7 @@ TABLES: dict[str, tuple[Subject, ...]] = {
         widens("disableAllHooks"),
     ),
     "agentic-workflow": whole_file(
-        any_change_widens("permissions"),
+        access_levels("permissions"),
         any_change_widens("tools", "tool"),
         any_change_widens("network", "host"),
         allows_only("roles", "agent", absent="asks"),
