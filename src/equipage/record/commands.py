@@ -8,8 +8,9 @@ from __future__ import annotations
 import itertools
 import os
 import re
+from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import islice, pairwise
+from itertools import islice, pairwise, product
 
 from equipage.clients.launchers import launch_of
 from equipage.files import System, entries_of, is_below
@@ -107,10 +108,58 @@ _RUNNER_FILES = {
 _FILES_OF_RUNNERS = frozenset(name for names in _RUNNER_FILES.values() for name in names)
 #: Files that say where launchers fetch what they run.
 _LAUNCHER_FILES = (".npmrc", ".yarnrc", ".yarnrc.yml", "bunfig.toml", "uv.toml", "pip.conf")
+#: What languages add to the name of a module, and the folders where they look for it.
+_MODULE_ENDINGS = (
+    *("", ".py", "/__init__.py", "/__main__.py", ".rb", ".pm"),
+    *(stem + end for stem in ("", "/index") for end in (".js", ".cjs", ".mjs", ".ts", ".mts")),
+)
+_MODULE_FOLDERS = ("", "src", "lib")
+#: Code, by its name; other texts name no modules.
+_CODE = re.compile(r"(?:\A|[/\\])\.?[^/\\.]+\Z|\.(?:\w*sh|[cm]?[jt]sx?|py|rb|p[lm]|ps1|mk)\Z")
 #: How many files one command may lead to.
 _MAX_READ = 200
 #: A script that is longer is not searched for further names.
 _MAX_SCRIPT = 256 * 1024
+
+
+def paths_meant(words: Sequence[str], *, is_code: bool) -> list[str]:
+    """The paths that words of a command or text may mean; of modules, without their endings."""
+    found = dict.fromkeys(words)
+    if is_code:  # `join("a", "b", "c.json")`
+        found |= dict.fromkeys(map("/".join, pairwise(words)))
+        found |= dict.fromkeys(map("/".join, zip(words, words[1:], words[2:], strict=False)))
+    for word in tuple(found):
+        bare = re.sub(r"\A(?:-\w)?/*", "", word)  # as in `${HERE%/*}/a.sh`, and in `-r./a.rb`
+        found |= dict.fromkeys((bare, bare.partition("/")[2]))  # `HERE/a/b.sh`
+        if is_code and "/" not in word:  # `a.b.c` may be what `a/b.py` has
+            parts = word.strip(".").split(".")[:9]
+            found |= dict.fromkeys(itertools.accumulate(parts, "{}/{}".format))
+    return [
+        each
+        for each in found
+        if 0 < len(each) <= MAX_PATH_LENGTH and "\0" not in each and not os.path.isabs(each)
+    ]
+
+
+class _Names:
+    """The names in the folders of a project, with their endings and without: it spares most looks
+    at files.
+    """
+
+    def __init__(self, root: str, system: System) -> None:
+        self.root, self.system = root, system
+        self.known: dict[str, set[str]] = {}
+
+    def have(self, path: str) -> bool:
+        """Whether something may be at a path, with an ending or without."""
+        if path == self.root:
+            return True
+        folder, name = os.path.split(path)
+        if folder not in self.known:
+            entries = entries_of(folder, self.system) if self.have(folder) else ()
+            names = {each.name.lower() for each in entries}
+            self.known[folder] = names | {os.path.splitext(each)[0] for each in names}
+        return name.lower() in self.known[folder]
 
 
 def files_read_by(
@@ -128,28 +177,33 @@ def files_read_by(
     }
     for runner in sorted(runners & _RUNNER_FILES.keys()):
         words |= dict.fromkeys(_RUNNER_FILES[runner])
-    places, seen = folders_up(start, root), set[str]()
-    waiting = [(word, place) for word in words for place in places]
+    places, seen, names = folders_up(start, root), set[str](), _Names(root, system)
+    folders = set[str](places)
+    waiting = deque((each, places, True) for each in paths_meant([*words], is_code=True))
     while waiting and len(seen) < _MAX_READ:
-        word, place = waiting.pop(0)
-        path = os.path.normpath(os.path.join(place, word))
-        if path in seen or os.path.isabs(word) or not is_below(path, root) or path == root:
-            continue
-        if system.is_folder(path) and path not in places:
-            below = (f"{path}{os.sep}{each}" for each in files_below(path, system))
-            waiting += [(os.path.relpath(each, place), place) for each in islice(below, _MAX_READ)]
-        elif (may_be_path(word) or word in _FILES_OF_RUNNERS) and system.is_file(path):
-            data = system.peek(path, max_bytes=_MAX_SCRIPT)
-            seen.add(path)
-            yield word, path
-            # What a script reads lies beside it, or below where it is started.
-            named = dict.fromkeys(PATH_IN_TEXT.findall((data or b"").decode("utf-8", "replace")))
-            waiting += [
-                (each, folder)
-                for each in named
-                if may_be_path(each) and len(named) < 10 * _MAX_READ
-                for folder in dict.fromkeys((os.path.dirname(path), place))
-            ]
+        word, bases, is_code = waiting.popleft()
+        for place, before in product(bases, _MODULE_FOLDERS if is_code else ("",)):
+            path = os.path.normpath(os.path.join(place, before, word))
+            if not is_below(path, root) or path == root or not names.have(path):
+                continue
+            is_named = bases is places or may_be_path(word)
+            if is_named and not before and path not in folders and system.is_folder(path):
+                folders.add(path)
+                below = islice(files_below(path, system), _MAX_READ)
+                waiting += ((os.path.join(path, each), [path], False) for each in below)
+            for file in (path + each for each in (_MODULE_ENDINGS if is_code else ("",))):
+                if file in seen or not system.is_file(file):
+                    continue
+                seen.add(file)
+                yield word, file
+                # What a script reads lies beside it, or below where it is started.
+                text = (system.peek(file, max_bytes=_MAX_SCRIPT) or b"").decode("utf-8", "replace")
+                runs_modules = _CODE.search(file) is not None
+                named = PATH_IN_TEXT.findall(text)
+                if len(set(named)) < 10 * _MAX_READ:
+                    beside = [*dict.fromkeys((os.path.dirname(file), *places))]
+                    shapes = paths_meant(named, is_code=runs_modules)
+                    waiting += ((each, beside, runs_modules) for each in shapes)
 
 
 def files_beside_launchers(
