@@ -282,6 +282,13 @@ ATTACKS = [
         ("python s/g.py", "s/g.py", 'join(dirname(__file__), "cfg", "deny.json")\n', "s/cfg/deny.json"),
         ("python s/g.py", "s/g.py", 'Path(__file__).parent / "a" / "b" / "deny.json"\n', "s/a/b/deny.json"),
     )),
+    *(Change(f"{command}: {new} wins", guard(command, **{file: text}), {new: "0\n"}, (f"{new}: a program that guards is new",)) for command, file, text, new in (
+        ("make check", "Makefile", "check:\n\texit 2\n", "GNUmakefile"),
+        ("python3 s/g.py", "s/g.py", "import json\n", "s/json.py"),
+        ("python3 -m check", "check/__main__.py", "exit(2)\n", "sitecustomize.py"),
+        ("python3 -m check", "check/__main__.py", "import json\n", "json.py"),
+        ("sh s/g.sh", "s/g.sh", "for f in s/d/*.sh; do . $f; done\n", "s/d/0.sh"),
+    )),
     Change("T10: a registry", PINNED, {".npmrc": "registry=https://a\n"}, (".npmrc",)),
     Change("T10: an index", {".mcp.json": {"mcpServers": {"a": {"command": "uvx", "args": ["x==1.2.3"]}}}}, {"uv.toml": 'index-url = "https://a"\n'}, ("uv.toml",)),
     Change("T11: no hooks", {"a": ""}, {".vscode/settings.json": {"chat.useHooks": False}}, ("chat.useHooks",)),

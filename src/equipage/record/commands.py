@@ -99,6 +99,7 @@ _RUNNER_FILES = {
     "just": ("justfile", "Justfile", ".justfile"),
     "task": ("Taskfile.yml", "Taskfile.yaml"),
     **dict.fromkeys(("npm", "pnpm", "yarn", "bun", "npx"), ("package.json",)),
+    **dict.fromkeys(("python", "python3"), ("sitecustomize.py", "usercustomize.py")),
     **dict.fromkeys(("uv", "poetry", "hatch", "pdm"), ("pyproject.toml",)),
     **dict.fromkeys(
         ("docker", "docker-compose", "podman"),

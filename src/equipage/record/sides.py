@@ -220,11 +220,12 @@ def find_unjudged(old: Loads, new: Loads) -> Iterator[Unjudged]:
         if each.severity == "error":
             counts = (each.name, each.code) not in known
             yield Unjudged(each.name or "", each.message, counts)
-    for name, digest in sorted(old.guards.items()):
-        other = new.guards.get(name)
+    for name in sorted({*old.guards, *new.guards}):
+        digest, other = old.guards.get(name), new.guards.get(name)
         # One that can be run now, and could not before, guards more.
         if other not in (digest, f"{digest} runs"):
-            how = "changed" if other is not None else "is gone, or no longer run"
+            how = "is new, or newly run" if digest is None else "changed"
+            how = "is gone, or no longer run" if other is None else how
             how = "cannot be run any more" if f"{other} runs" == digest else how
             yield Unjudged(name, f"a program that guards {how}; equipage does not read it", True)
     for name in sorted({*old.unread, *new.unread}):
