@@ -115,6 +115,8 @@ _MODULE_ENDINGS = (
     *(stem + end for stem in ("", "/index") for end in (".js", ".cjs", ".mjs", ".ts", ".mts")),
 )
 _MODULE_FOLDERS = ("", "src", "lib")
+#: The folder before a wildcard, such as `hooks/` of `hooks/*.sh`.
+_BEFORE_WILDCARD = re.compile(r"(?<![\w.+@%/-])[\w.+@%/-]*/(?=[\w.+@%-]*[*?\[])")
 #: Code, by its name; other texts name no modules.
 _CODE = re.compile(r"(?:\A|[/\\])\.?[^/\\.]+\Z|\.(?:\w*sh|[cm]?[jt]sx?|py|rb|p[lm]|ps1|mk)\Z")
 #: How many files one command may lead to.
@@ -125,7 +127,7 @@ _MAX_SCRIPT = 256 * 1024
 
 def paths_meant(words: Sequence[str], *, is_code: bool) -> list[str]:
     """The paths that words of a command or text may mean; of modules, without their endings."""
-    found = dict.fromkeys(words)
+    found = dict.fromkeys((*words, *_BEFORE_WILDCARD.findall("\n".join(words))))
     if is_code:  # `join("a", "b", "c.json")`
         found |= dict.fromkeys(map("/".join, pairwise(words)))
         found |= dict.fromkeys(map("/".join, zip(words, words[1:], words[2:], strict=False)))
@@ -151,16 +153,19 @@ class _Names:
         self.root, self.system = root, system
         self.known: dict[str, set[str]] = {}
 
-    def have(self, path: str) -> bool:
-        """Whether something may be at a path, with an ending or without."""
-        if path == self.root:
-            return True
-        folder, name = os.path.split(path)
+    def of(self, folder: str) -> set[str]:
+        """The names in a folder; none of one that is not there."""
         if folder not in self.known:
-            entries = entries_of(folder, self.system) if self.have(folder) else ()
+            is_there = folder == self.root or self.have(folder)
+            entries = entries_of(folder, self.system) if is_there else ()
             names = {each.name.lower() for each in entries}
             self.known[folder] = names | {os.path.splitext(each)[0] for each in names}
-        return name.lower() in self.known[folder]
+        return self.known[folder]
+
+    def have(self, path: str) -> bool:
+        """Whether something may be at a path below the root, with an ending or without."""
+        folder, name = os.path.split(path)
+        return name.lower() in self.of(folder)
 
 
 def files_read_by(
@@ -183,8 +188,12 @@ def files_read_by(
     waiting = deque((each, places, True) for each in paths_meant([*words], is_code=True))
     while waiting and len(seen) < _MAX_READ:
         word, bases, is_code = waiting.popleft()
+        first = "" if word[0] in "./" else word.partition("/")[0].lower()
         for place, before in product(bases, _MODULE_FOLDERS if is_code else ("",)):
-            path = os.path.normpath(os.path.join(place, before, word))
+            base = os.path.join(place, before) if before else place
+            if first and first not in names.of(base):
+                continue
+            path = os.path.normpath(os.path.join(base, word))
             if not is_below(path, root) or path == root or not names.have(path):
                 continue
             is_named = bases is places or may_be_path(word)
@@ -200,7 +209,7 @@ def files_read_by(
                 # What a script reads lies beside it, or below where it is started.
                 text = (system.peek(file, max_bytes=_MAX_SCRIPT) or b"").decode("utf-8", "replace")
                 runs_modules = _CODE.search(file) is not None
-                named = PATH_IN_TEXT.findall(text)
+                named = [*PATH_IN_TEXT.findall(text), *_BEFORE_WILDCARD.findall(text)]
                 if len(set(named)) < 10 * _MAX_READ:
                     beside = [*dict.fromkeys((os.path.dirname(file), *places))]
                     shapes = paths_meant(named, is_code=runs_modules)
