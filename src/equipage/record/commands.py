@@ -62,7 +62,8 @@ def programs_run_by_name(commands: Iterable[list[str]]) -> frozenset[str]:
     for words in commands:
         folder = ""
         for each in _COMMAND_END.split(PROJECT_FOLDER_COMMAND.sub("./", " ".join(words))):
-            inner = list(itertools.dropwhile(_COMMAND_PREFIX.match, WORD_BREAK.split(each.strip())))
+            divided = WORD_BREAK.split(each.strip(" \t\r\"'`"))
+            inner = list(itertools.dropwhile(_COMMAND_PREFIX.match, divided))
             if inner[:1] in (["cd"], ["pushd"]) and len(inner) > 1:
                 folder = f"{strip_project_prefix(inner[1])}/"
             found.update(
@@ -137,11 +138,7 @@ def paths_meant(words: Sequence[str], *, is_code: bool) -> list[str]:
         if is_code and "/" not in word:  # `a.b.c` may be what `a/b.py` has
             parts = word.strip(".").split(".")[:9]
             found |= dict.fromkeys(itertools.accumulate(parts, "{}/{}".format))
-    return [
-        each
-        for each in found
-        if 0 < len(each) <= MAX_PATH_LENGTH and "\0" not in each and not os.path.isabs(each)
-    ]
+    return [each for each in found if 0 < len(each) <= MAX_PATH_LENGTH and "\0" not in each]
 
 
 class _Names:
@@ -170,10 +167,10 @@ class _Names:
 
 def files_read_by(
     commands: Sequence[list[str]], start: str, root: str, system: System
-) -> Iterator[tuple[str, str]]:
+) -> Iterator[tuple[str, bool]]:
     """The files of a project that commands run, those that these name, and what runners read.
 
-    Each has the word that names it; `start` is the folder of the configuration.
+    Each with whether it is run as a program; `start` is the folder of the configuration.
     """
     words = dict.fromkeys(
         part for word in words_naming_files(commands) for part in (word, *word.split(":"))
@@ -185,6 +182,7 @@ def files_read_by(
         words |= dict.fromkeys(_RUNNER_FILES[runner])
     places, seen, names = folders_up(start, root), set[str](), _Names(root, system)
     folders = set[str](places)
+    direct = set(programs_run_by_name(commands))
     waiting = deque((each, places, True) for each in paths_meant([*words], is_code=True))
     while waiting and len(seen) < _MAX_READ:
         word, bases, is_code = waiting.popleft()
@@ -205,7 +203,7 @@ def files_read_by(
                 if file in seen or not system.is_file(file):
                     continue
                 seen.add(file)
-                yield word, file
+                yield file, word in direct
                 # What a script reads lies beside it, or below where it is started.
                 text = (system.peek(file, max_bytes=_MAX_SCRIPT) or b"").decode("utf-8", "replace")
                 runs_modules = _CODE.search(file) is not None
@@ -213,6 +211,10 @@ def files_read_by(
                 if len(set(named)) < 10 * _MAX_READ:
                     beside = [*dict.fromkeys((os.path.dirname(file), *places))]
                     shapes = paths_meant(named, is_code=runs_modules)
+                    if runs_modules:
+                        programs = paths_meant([*programs_run_by_name([[text]])], is_code=False)
+                        direct.update(programs)
+                        shapes = [*programs, *shapes]
                     waiting += ((each, beside, runs_modules) for each in shapes)
 
 

@@ -418,13 +418,14 @@ def lock_outcome(outcome: Outcome, file: str, root: str, run: Run) -> LockedFile
     others = NamedFiles(os.path.dirname(real), root, run.cache(Lookups, run.files.system))
     commands = [*commands, *_commands_of_reaches(reaches, commands)]
     runs = _record_files(others.files_run_by(commands), root, files)
-    marked = _record_files(others.executables_run_by(commands), root, {}) if runs else ()
     named = _record_files(others.files_named_in(outcome, nodes), root, files)
     # What a runner or a script reads counts, whether or not it acts for this command.
     start, system = os.path.dirname(real), run.files.system
-    read = [path for _, path in files_read_by(commands, start, root, system)]
-    read += files_beside_launchers(commands, root, system)
-    _record_files(others.files_at(read), root, files)
+    read = dict(files_read_by(commands, start, root, system))
+    beside = files_beside_launchers(commands, root, system)
+    _record_files(others.files_at([*read, *beside]), root, files)
+    programs = (path for path, runs in read.items() if runs and system.is_executable(path))
+    marked = _record_files(others.files_at(programs), root, {})
     item = Item(
         outcome.kind.name,
         digest,

@@ -163,9 +163,8 @@ def _add_companions(outcome: Outcome, folder: str, loads: Loads) -> None:
     system = outcome.session.files.system
     root, top = system.real(outcome.session.root), system.real(folder)
     start = os.path.dirname(system.real(outcome.session.path))
-    direct = commands.programs_run_by_name(guards)
-    for word, path in commands.files_read_by(guards, start, root, system):
-        content = _content(system.peek(path), path, system, runs=word in direct)
+    for path, runs in commands.files_read_by(guards, start, root, system):
+        content = _content(system.peek(path), path, system, runs=runs)
         if content is not None:
             loads.guards[_name(path, top)] = content
     launched = [split_command(each.name) for each in programs]
