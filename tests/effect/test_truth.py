@@ -282,6 +282,8 @@ ATTACKS = [
         ("python s/g.py", "s/g.py", 'join(dirname(__file__), "cfg", "deny.json")\n', "s/cfg/deny.json"),
         ("python s/g.py", "s/g.py", 'Path(__file__).parent / "a" / "b" / "deny.json"\n', "s/a/b/deny.json"),
     )),
+    *(Change(f"as Windows writes it: {command}", guard(command, **{".claude/hooks/g.cmd": "exit 2\n"}), {".claude/hooks/g.cmd": "exit 0\n"}, ("g.cmd: a program that guards changed",)) for command in (".claude\\hooks\\g.cmd", ".\\.claude\\hooks\\g.cmd", "powershell -File .claude\\hooks\\g.cmd", 'cmd /c "%CLAUDE_PROJECT_DIR%\\.claude\\hooks\\g.cmd"')),
+    Change("a hook starts in another folder", {".github/hooks/a.json": {"version": 1, "hooks": {"preToolUse": [{"type": "command", "bash": "./g.sh", "cwd": "s"}]}}, "s/g.sh": "exit 2\n"}, {"s/g.sh": "exit 0\n"}, ("s/g.sh: a program that guards changed",)),
     *(Change(f"what a wildcard takes: {command}", guard(command, **{"Makefile": "include d/*.mk\n", "g.sh": '. "$HERE"/d/*.mk\n', "d/a.mk": "2\n"}), {"d/a.mk": "0\n"}, ("d/a.mk: a program that guards changed",)) for command in ("for f in d/*.mk; do sh $f; done", "sh ./d/?.mk", "make check", "sh g.sh")),
     *(Change(f"{command}: {new} wins", guard(command, **{file: text}), {new: "0\n"}, (f"{new}: a program that guards is new",)) for command, file, text, new in (
         ("make check", "Makefile", "check:\n\texit 2\n", "GNUmakefile"),

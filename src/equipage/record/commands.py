@@ -11,8 +11,10 @@ import re
 from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice, pairwise, product
+from typing import Any
 
-from equipage.clients.launchers import launch_of
+from equipage.clients.launchers import launch_of, split_command
+from equipage.core.path import Path
 from equipage.files import System, entries_of, is_below
 from equipage.files.walking import is_ignored
 
@@ -39,6 +41,22 @@ _PRIVATE_NAME = re.compile(
     r"|[^/]*\.(?:pem|key|p12|pfx)"
     r"|id_(?:rsa|dsa|ecdsa|ed25519)|\.netrc|\.npmrc)\Z"
 )
+
+
+def divide(texts: Iterable[str], folders: Iterable[str] = ()) -> list[list[str]]:
+    """Commands divided into words, as a shell and as Windows read them, from each folder, too."""
+    read = [
+        split_command(each)
+        for text in texts
+        for each in dict.fromkeys((text, text.replace("\\", "/")))
+    ]
+    return [*read, *(["cd", folder, "&&", *words] for folder in folders for words in read)]
+
+
+def folders_named(nodes: Iterable[tuple[Path, Any]]) -> list[str]:
+    """The folders that a configuration starts commands in."""
+    named = (value for path, value in nodes if path[-1:] == ("cwd",) and isinstance(value, str))
+    return [*dict.fromkeys(named)]
 
 
 def words_naming_files(commands: Iterable[list[str]]) -> Iterator[str]:

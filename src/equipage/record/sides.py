@@ -28,7 +28,7 @@ from equipage.clients.tables.unread import (
 )
 from equipage.core import codes
 from equipage.core.diagnostics import Diagnostic
-from equipage.core.path import format_path
+from equipage.core.path import format_path, walk
 from equipage.core.source import Span
 from equipage.effect.reach import Difference, differences, reach_of_part
 from equipage.files import System, is_below
@@ -159,7 +159,8 @@ def _add_companions(outcome: Outcome, folder: str, loads: Loads) -> None:
     from equipage.record import commands  # few have any
 
     guarding = {grant.path for each in reaches for grant in each.grants_of("guard")}
-    guards = [split_command(each.name) for each in programs if each.path in guarding]
+    folders = commands.folders_named(walk(reading_of(outcome).value))
+    guards = commands.divide((each.name for each in programs if each.path in guarding), folders)
     system = outcome.session.files.system
     root, top = system.real(outcome.session.root), system.real(folder)
     start = os.path.dirname(system.real(outcome.session.path))
