@@ -122,10 +122,42 @@ _RUNNER_FILES = {
     **dict.fromkeys(("uv", "poetry", "hatch", "pdm"), ("pyproject.toml",)),
     **dict.fromkeys(
         ("docker", "docker-compose", "podman"),
-        ("compose.yaml", "compose.yml", "docker-compose.yml", "docker-compose.yaml"),
+        (
+            *("Dockerfile", "compose.yaml", "compose.yml"),
+            *("docker-compose.yml", "docker-compose.yaml"),
+        ),
     ),
+    **dict.fromkeys(("bundle", "rake"), ("Gemfile", "Rakefile", "rakefile", "Rakefile.rb")),
+    **dict.fromkeys(
+        ("gradle", "gradlew", "gradlew.bat"),
+        (
+            *("build.gradle", "build.gradle.kts", "settings.gradle", "settings.gradle.kts"),
+            *("gradle.properties", "gradle/wrapper"),
+        ),
+    ),
+    **dict.fromkeys(("mvn", "mvnw", "mvnw.cmd"), ("pom.xml", ".mvn")),
+    **dict.fromkeys(("nix", "nix-shell"), ("flake.nix", "flake.lock", "shell.nix", "default.nix")),
+    **dict.fromkeys(
+        ("bazel", "bazelisk"), ("BUILD", "BUILD.bazel", "MODULE.bazel", "WORKSPACE", ".bazelrc")
+    ),
+    **dict.fromkeys(("pre-commit", "prek"), (".pre-commit-config.yaml",)),
+    **dict.fromkeys(("invoke", "inv"), ("tasks.py",)),
+    "cargo": ("Cargo.toml", ".cargo", "build.rs", "src/main.rs", "src/bin"),
+    "composer": ("composer.json",),
+    "deno": ("deno.json", "deno.jsonc", "package.json"),
+    "direnv": (".envrc",),
+    "lefthook": tuple(
+        f"{start}lefthook.{end}" for start in ("", ".") for end in ("yml", "yaml", "toml", "json")
+    ),
+    "mise": (
+        *("mise.toml", ".mise.toml", "mise", ".mise", ".config/mise.toml", ".config/mise"),
+        *("mise-tasks", ".mise-tasks", ".tool-versions"),
+    ),
+    "nox": ("noxfile.py",),
+    "poe": ("pyproject.toml", "poe_tasks.toml"),
+    "tox": ("tox.ini", "tox.toml", "setup.cfg", "pyproject.toml"),
+    "turbo": ("turbo.json", "package.json"),
 }
-_FILES_OF_RUNNERS = frozenset(name for names in _RUNNER_FILES.values() for name in names)
 #: Files that say where launchers fetch what they run.
 _LAUNCHER_FILES = (".npmrc", ".yarnrc", ".yarnrc.yml", "bunfig.toml", "uv.toml", "pip.conf")
 #: What languages add to the name of a module, and the folders where they look for it.
