@@ -344,6 +344,13 @@ def test_what_got_past_the_gate_is_seen(change: Change) -> None:
     test_the_gate_fails_on_what_is_wider_or_unknown_and_on_nothing_else(change)
 
 
+@pytest.mark.parametrize("file", ["LICENSE", "rules.py", "docs/a.md", "s/other.sh", "lib/x.sh"])
+def test_a_file_that_no_guard_names_is_not_one_of_it(file: str) -> None:
+    texts = {"s/g.sh": "grep -f s/terms.txt\n", "s/terms.txt": "LICENSE rules docs other\n"}
+    change = Change("", guard("sh s/g.sh", **texts, **{file: "1\n"}), {file: "2\n"}, code=0)
+    test_the_gate_fails_on_what_is_wider_or_unknown_and_on_nothing_else(change)
+
+
 def test_a_thousand_rules_that_all_change_are_judged_one_by_one() -> None:
     def many(word: str) -> dict[str, Any]:
         numbers = range(1_000)

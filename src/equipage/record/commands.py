@@ -188,7 +188,11 @@ def paths_meant(words: Sequence[str], *, is_code: bool) -> list[str]:
         if is_code and "/" not in word:  # `a.b.c` may be what `a/b.py` has
             parts = word.strip(".").split(".")[:9]
             found |= dict.fromkeys(itertools.accumulate(parts, "{}/{}".format))
-    return [each for each in found if 0 < len(each) <= MAX_PATH_LENGTH and "\0" not in each]
+    return [
+        each
+        for each in found
+        if 0 < len(each) <= MAX_PATH_LENGTH and "\0" not in each and (is_code or may_be_path(each))
+    ]
 
 
 class _Names:
@@ -262,7 +266,7 @@ def files_read_by(
                     beside = [*dict.fromkeys((os.path.dirname(file), *places))]
                     shapes = paths_meant(named, is_code=runs_modules)
                     if runs_modules:
-                        programs = paths_meant([*programs_run_by_name([[text]])], is_code=False)
+                        programs = paths_meant(sorted(programs_run_by_name([[text]])), is_code=True)
                         direct.update(programs)
                         shapes = [*programs, *shapes]
                     waiting += ((each, beside, runs_modules) for each in shapes)
