@@ -195,7 +195,7 @@ def paths_meant(words: Sequence[str], *, is_code: bool) -> list[str]:
     ]
 
 
-class _Names:
+class _Folders:
     """The names in the folders of a project, with their endings and without: it spares most looks
     at files.
     """
@@ -204,7 +204,7 @@ class _Names:
         self.root, self.system = root, system
         self.known: dict[str, set[str]] = {}
 
-    def of(self, folder: str) -> set[str]:
+    def names_in(self, folder: str) -> set[str]:
         """The names in a folder; none of one that is not there."""
         if folder not in self.known:
             is_there = folder == self.root or self.have(folder)
@@ -216,7 +216,7 @@ class _Names:
     def have(self, path: str) -> bool:
         """Whether something may be at a path below the root, with an ending or without."""
         folder, name = os.path.split(path)
-        return name.lower() in self.of(folder)
+        return name.lower() in self.names_in(folder)
 
 
 def files_read_by(
@@ -234,7 +234,7 @@ def files_read_by(
     }
     for runner in sorted(runners & _RUNNER_FILES.keys()):
         words |= dict.fromkeys(_RUNNER_FILES[runner])
-    places, seen, names = folders_up(start, root), set[str](), _Names(root, system)
+    places, seen, known = folders_up(start, root), set[str](), _Folders(root, system)
     folders = set[str](places)
     direct = set(programs_run_by_name(commands))
     waiting = deque((each, places, True) for each in paths_meant([*words], is_code=True))
@@ -243,10 +243,10 @@ def files_read_by(
         first = "" if word[0] in "./" else word.partition("/")[0].lower()
         for place, before in product(bases, _MODULE_FOLDERS if is_code else ("",)):
             base = os.path.join(place, before) if before else place
-            if first and first not in names.of(base):
+            if first and first not in known.names_in(base):
                 continue
             path = os.path.normpath(os.path.join(base, word))
-            if not is_below(path, root) or path == root or not names.have(path):
+            if not is_below(path, root) or path == root or not known.have(path):
                 continue
             is_named = bases is places or may_be_path(word)
             if is_named and not before and path not in folders and system.is_folder(path):
