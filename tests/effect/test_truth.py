@@ -389,6 +389,60 @@ ATTACKS = [
         ("PATH=./guards:$PATH run", "guards/run", "exit {}\n"),
     )),
     Change("T8: what a guard sources", guard("sh guard.sh", **{"guard.sh": ". ./lib.sh\n", "lib.sh": "exit 2\n"}), {"lib.sh": "exit 0\n"}, ("lib.sh",)),
+    *(Change(f"a file without an ending: {command}", guard(command, check="exit 2\n"), {"check": "exit 0\n"}, ("check: a program that guards changed",)) for command in ("./check", "./check x", "bash check", "python check", "x && ./check")),
+    *(Change(f"{command}: {text.strip()} {file}", guard(command, **({first: text} if text else {}), **{file: "2\n"}), {file: "0\n"}, (f"{file}: a program that guards changed",)) for command, first, text, file in (
+        ("python3 s/g.py", "s/g.py", "import rules\n", "s/rules.py"),
+        ("python3 s/g.py", "s/g.py", "from rules.core import run\n", "s/rules/core.py"),
+        ("python3 s/g.py", "s/g.py", "from rules.core import run\n", "s/rules/__init__.py"),
+        ("python3 s/g.py", "s/g.py", "from . import rules\n", "s/rules.py"),
+        ("node s/g.js", "s/g.js", 'require("./lib/rules")\n', "s/lib/rules.js"),
+        ("node s/g.js", "s/g.js", 'require("./lib")\n', "s/lib/index.js"),
+        ("node s/g.js", "s/g.js", 'import "./rules"\n', "s/rules.ts"),
+        ("python -c 'import check'", "", "", "check.py"),
+        ("ruby -r./l/check -e 1", "", "", "l/check.rb"),
+        ("python -m check", "", "", "src/check/__main__.py"),
+        ("perl s/g.pl", "s/g.pl", "use Rules::Core;\n", "s/Rules/Core.pm"),
+        ("bash s/g.sh", "s/g.sh", 'source "${BASH_SOURCE%/*}/lib.sh"\n', "s/lib.sh"),
+        ("bash s/g.sh", "s/g.sh", 'HERE=$(pwd)\nsource "$HERE/inner/lib.sh"\n', "s/inner/lib.sh"),
+        ("python s/g.py", "s/g.py", 'join(dirname(__file__), "cfg", "deny.json")\n', "s/cfg/deny.json"),
+        ("python s/g.py", "s/g.py", 'Path(__file__).parent / "a" / "b" / "deny.json"\n', "s/a/b/deny.json"),
+    )),
+    *(Change(f"as Windows writes it: {command}", guard(command, **{".claude/hooks/g.cmd": "exit 2\n"}), {".claude/hooks/g.cmd": "exit 0\n"}, ("g.cmd: a program that guards changed",)) for command in (".claude\\hooks\\g.cmd", ".\\.claude\\hooks\\g.cmd", "powershell -File .claude\\hooks\\g.cmd", 'cmd /c "%CLAUDE_PROJECT_DIR%\\.claude\\hooks\\g.cmd"')),
+    Change("a hook starts in another folder", {".github/hooks/a.json": {"version": 1, "hooks": {"preToolUse": [{"type": "command", "bash": "./g.sh", "cwd": "s"}]}}, "s/g.sh": "exit 2\n"}, {"s/g.sh": "exit 0\n"}, ("s/g.sh: a program that guards changed",)),
+    *(Change(f"{command}: {file}", guard(command, **{file: "2\n"}), {file: "0\n"}, (f"{file}: a program that guards changed",)) for command, file in (
+        ("bazel run //tools:g", "tools/BUILD"),
+        ("bazelisk run :g", "BUILD"),
+        ("bundle exec rake g", "Rakefile"),
+        ("cargo run --bin g", "src/bin/g.rs"),
+        ("cargo xtask g", ".cargo/config.toml"),
+        ("composer run g", "composer.json"),
+        ("deno task g", "deno.jsonc"),
+        ("direnv exec . g", ".envrc"),
+        ("docker build .", "Dockerfile"),
+        ("gradle g", "build.gradle.kts"),
+        ("./gradlew g", "gradlew"),
+        ("./gradlew g", "build.gradle"),
+        ("inv g", "tasks.py"),
+        ("lefthook run g", ".lefthook.toml"),
+        ("mise run g", "mise.toml"),
+        ("mise run g", ".mise/tasks/g"),
+        ("./mvnw -q g:run", "pom.xml"),
+        ("nix run .#g", "flake.nix"),
+        ("nox -s g", "noxfile.py"),
+        ("poe g", "pyproject.toml"),
+        ("pre-commit run", ".pre-commit-config.yaml"),
+        ("rake g", "Rakefile"),
+        ("tox -e g", "tox.ini"),
+        ("turbo run g", "turbo.json"),
+    )),
+    *(Change(f"what a wildcard takes: {command}", guard(command, **{"Makefile": "include d/*.mk\n", "g.sh": '. "$HERE"/d/*.mk\n', "d/a.mk": "2\n"}), {"d/a.mk": "0\n"}, ("d/a.mk: a program that guards changed",)) for command in ("for f in d/*.mk; do sh $f; done", "sh ./d/?.mk", "make check", "sh g.sh")),
+    *(Change(f"{command}: {new} wins", guard(command, **{file: text}), {new: "0\n"}, (f"{new}: a program that guards is new",)) for command, file, text, new in (
+        ("make check", "Makefile", "check:\n\texit 2\n", "GNUmakefile"),
+        ("python3 s/g.py", "s/g.py", "import json\n", "s/json.py"),
+        ("python3 -m check", "check/__main__.py", "exit(2)\n", "sitecustomize.py"),
+        ("python3 -m check", "check/__main__.py", "import json\n", "json.py"),
+        ("sh s/g.sh", "s/g.sh", "for f in s/d/*.sh; do . $f; done\n", "s/d/0.sh"),
+    )),
     Change("T10: a registry", PINNED, {".npmrc": "registry=https://a\n"}, (".npmrc",)),
     Change("T10: an index", {".mcp.json": {"mcpServers": {"a": {"command": "uvx", "args": ["x==1.2.3"]}}}}, {"uv.toml": 'index-url = "https://a"\n'}, ("uv.toml",)),
     Change("T11: no hooks", {"a": ""}, {".vscode/settings.json": {"chat.useHooks": False}}, ("chat.useHooks",)),
@@ -412,6 +466,13 @@ ATTACKS = [
 
 @pytest.mark.parametrize("change", [pytest.param(each, id=each.name) for each in ATTACKS])
 def test_what_got_past_the_gate_is_seen(change: Change) -> None:
+    test_the_gate_fails_on_what_is_wider_or_unknown_and_on_nothing_else(change)
+
+
+@pytest.mark.parametrize("file", ["LICENSE", "rules.py", "docs/a.md", "s/other.sh", "lib/x.sh"])
+def test_a_file_that_no_guard_names_is_not_one_of_it(file: str) -> None:
+    texts = {"s/g.sh": "grep -f s/terms.txt\n", "s/terms.txt": "LICENSE rules docs other\n"}
+    change = Change("", guard("sh s/g.sh", **texts, **{file: "1\n"}), {file: "2\n"}, code=0)
     test_the_gate_fails_on_what_is_wider_or_unknown_and_on_nothing_else(change)
 
 

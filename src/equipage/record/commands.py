@@ -8,10 +8,13 @@ from __future__ import annotations
 import itertools
 import os
 import re
+from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import islice, pairwise
+from itertools import islice, pairwise, product
+from typing import Any
 
-from equipage.clients.launchers import launch_of
+from equipage.clients.launchers import launch_of, split_command
+from equipage.core.path import Path
 from equipage.files import System, entries_of, is_below
 from equipage.files.walking import is_ignored
 
@@ -40,6 +43,22 @@ _PRIVATE_NAME = re.compile(
 )
 
 
+def divide(texts: Iterable[str], folders: Iterable[str] = ()) -> list[list[str]]:
+    """Commands divided into words, as a shell and as Windows read them, from each folder, too."""
+    read = [
+        split_command(each)
+        for text in texts
+        for each in dict.fromkeys((text, text.replace("\\", "/")))
+    ]
+    return [*read, *(["cd", folder, "&&", *words] for folder in folders for words in read)]
+
+
+def folders_named(nodes: Iterable[tuple[Path, Any]]) -> list[str]:
+    """The folders that a configuration starts commands in."""
+    named = (value for path, value in nodes if path[-1:] == ("cwd",) and isinstance(value, str))
+    return [*dict.fromkeys(named)]
+
+
 def words_naming_files(commands: Iterable[list[str]]) -> Iterator[str]:
     """Every word of commands, and every word inside one, that may name a file."""
     for words in commands:
@@ -61,7 +80,8 @@ def programs_run_by_name(commands: Iterable[list[str]]) -> frozenset[str]:
     for words in commands:
         folder = ""
         for each in _COMMAND_END.split(PROJECT_FOLDER_COMMAND.sub("./", " ".join(words))):
-            inner = list(itertools.dropwhile(_COMMAND_PREFIX.match, WORD_BREAK.split(each.strip())))
+            divided = WORD_BREAK.split(each.strip(" \t\r\"'`"))
+            inner = list(itertools.dropwhile(_COMMAND_PREFIX.match, divided))
             if inner[:1] in (["cd"], ["pushd"]) and len(inner) > 1:
                 folder = f"{strip_project_prefix(inner[1])}/"
             found.update(
@@ -98,27 +118,113 @@ _RUNNER_FILES = {
     "just": ("justfile", "Justfile", ".justfile"),
     "task": ("Taskfile.yml", "Taskfile.yaml"),
     **dict.fromkeys(("npm", "pnpm", "yarn", "bun", "npx"), ("package.json",)),
+    **dict.fromkeys(("python", "python3"), ("sitecustomize.py", "usercustomize.py")),
     **dict.fromkeys(("uv", "poetry", "hatch", "pdm"), ("pyproject.toml",)),
     **dict.fromkeys(
         ("docker", "docker-compose", "podman"),
-        ("compose.yaml", "compose.yml", "docker-compose.yml", "docker-compose.yaml"),
+        (
+            *("Dockerfile", "compose.yaml", "compose.yml"),
+            *("docker-compose.yml", "docker-compose.yaml"),
+        ),
     ),
+    **dict.fromkeys(("bundle", "rake"), ("Gemfile", "Rakefile", "rakefile", "Rakefile.rb")),
+    **dict.fromkeys(
+        ("gradle", "gradlew", "gradlew.bat"),
+        (
+            *("build.gradle", "build.gradle.kts", "settings.gradle", "settings.gradle.kts"),
+            *("gradle.properties", "gradle/wrapper"),
+        ),
+    ),
+    **dict.fromkeys(("mvn", "mvnw", "mvnw.cmd"), ("pom.xml", ".mvn")),
+    **dict.fromkeys(("nix", "nix-shell"), ("flake.nix", "flake.lock", "shell.nix", "default.nix")),
+    **dict.fromkeys(
+        ("bazel", "bazelisk"), ("BUILD", "BUILD.bazel", "MODULE.bazel", "WORKSPACE", ".bazelrc")
+    ),
+    **dict.fromkeys(("pre-commit", "prek"), (".pre-commit-config.yaml",)),
+    **dict.fromkeys(("invoke", "inv"), ("tasks.py",)),
+    "cargo": ("Cargo.toml", ".cargo", "build.rs", "src/main.rs", "src/bin"),
+    "composer": ("composer.json",),
+    "deno": ("deno.json", "deno.jsonc", "package.json"),
+    "direnv": (".envrc",),
+    "lefthook": tuple(
+        f"{start}lefthook.{end}" for start in ("", ".") for end in ("yml", "yaml", "toml", "json")
+    ),
+    "mise": (
+        *("mise.toml", ".mise.toml", "mise", ".mise", ".config/mise.toml", ".config/mise"),
+        *("mise-tasks", ".mise-tasks", ".tool-versions"),
+    ),
+    "nox": ("noxfile.py",),
+    "poe": ("pyproject.toml", "poe_tasks.toml"),
+    "tox": ("tox.ini", "tox.toml", "setup.cfg", "pyproject.toml"),
+    "turbo": ("turbo.json", "package.json"),
 }
-_FILES_OF_RUNNERS = frozenset(name for names in _RUNNER_FILES.values() for name in names)
 #: Files that say where launchers fetch what they run.
 _LAUNCHER_FILES = (".npmrc", ".yarnrc", ".yarnrc.yml", "bunfig.toml", "uv.toml", "pip.conf")
+#: What languages add to the name of a module, and the folders where they look for it.
+_MODULE_ENDINGS = (
+    *("", ".py", "/__init__.py", "/__main__.py", ".rb", ".pm"),
+    *(stem + end for stem in ("", "/index") for end in (".js", ".cjs", ".mjs", ".ts", ".mts")),
+)
+_MODULE_FOLDERS = ("", "src", "lib")
+#: The folder before a wildcard, such as `hooks/` of `hooks/*.sh`.
+_BEFORE_WILDCARD = re.compile(r"(?<![\w.+@%/-])[\w.+@%/-]*/(?=[\w.+@%-]*[*?\[])")
+#: Code, by its name; other texts name no modules.
+_CODE = re.compile(r"(?:\A|[/\\])\.?[^/\\.]+\Z|\.(?:\w*sh|[cm]?[jt]sx?|py|rb|p[lm]|ps1|mk)\Z")
 #: How many files one command may lead to.
 _MAX_READ = 200
 #: A script that is longer is not searched for further names.
 _MAX_SCRIPT = 256 * 1024
 
 
+def paths_meant(words: Sequence[str], *, is_code: bool) -> list[str]:
+    """The paths that words of a command or text may mean; of modules, without their endings."""
+    found = dict.fromkeys((*words, *_BEFORE_WILDCARD.findall("\n".join(words))))
+    if is_code:  # `join("a", "b", "c.json")`
+        found |= dict.fromkeys(map("/".join, pairwise(words)))
+        found |= dict.fromkeys(map("/".join, zip(words, words[1:], words[2:], strict=False)))
+    for word in tuple(found):
+        bare = re.sub(r"\A(?:-\w)?/*", "", word)  # as in `${HERE%/*}/a.sh`, and in `-r./a.rb`
+        found |= dict.fromkeys((bare, bare.partition("/")[2]))  # `HERE/a/b.sh`
+        if is_code and "/" not in word:  # `a.b.c` may be what `a/b.py` has
+            parts = word.strip(".").split(".")[:9]
+            found |= dict.fromkeys(itertools.accumulate(parts, "{}/{}".format))
+    return [
+        each
+        for each in found
+        if 0 < len(each) <= MAX_PATH_LENGTH and "\0" not in each and (is_code or may_be_path(each))
+    ]
+
+
+class _Folders:
+    """The names in the folders of a project, with their endings and without: it spares most looks
+    at files.
+    """
+
+    def __init__(self, root: str, system: System) -> None:
+        self.root, self.system = root, system
+        self.known: dict[str, set[str]] = {}
+
+    def names_in(self, folder: str) -> set[str]:
+        """The names in a folder; none of one that is not there."""
+        if folder not in self.known:
+            is_there = folder == self.root or self.have(folder)
+            entries = entries_of(folder, self.system) if is_there else ()
+            names = {each.name.lower() for each in entries}
+            self.known[folder] = names | {os.path.splitext(each)[0] for each in names}
+        return self.known[folder]
+
+    def have(self, path: str) -> bool:
+        """Whether something may be at a path below the root, with an ending or without."""
+        folder, name = os.path.split(path)
+        return name.lower() in self.names_in(folder)
+
+
 def files_read_by(
     commands: Sequence[list[str]], start: str, root: str, system: System
-) -> Iterator[tuple[str, str]]:
+) -> Iterator[tuple[str, bool]]:
     """The files of a project that commands run, those that these name, and what runners read.
 
-    Each has the word that names it; `start` is the folder of the configuration.
+    Each with whether it is run as a program; `start` is the folder of the configuration.
     """
     words = dict.fromkeys(
         part for word in words_naming_files(commands) for part in (word, *word.split(":"))
@@ -128,28 +234,42 @@ def files_read_by(
     }
     for runner in sorted(runners & _RUNNER_FILES.keys()):
         words |= dict.fromkeys(_RUNNER_FILES[runner])
-    places, seen = folders_up(start, root), set[str]()
-    waiting = [(word, place) for word in words for place in places]
+    places, seen, known = folders_up(start, root), set[str](), _Folders(root, system)
+    folders = set[str](places)
+    direct = set(programs_run_by_name(commands))
+    waiting = deque((each, places, True) for each in paths_meant([*words], is_code=True))
     while waiting and len(seen) < _MAX_READ:
-        word, place = waiting.pop(0)
-        path = os.path.normpath(os.path.join(place, word))
-        if path in seen or os.path.isabs(word) or not is_below(path, root) or path == root:
-            continue
-        if system.is_folder(path) and path not in places:
-            below = (f"{path}{os.sep}{each}" for each in files_below(path, system))
-            waiting += [(os.path.relpath(each, place), place) for each in islice(below, _MAX_READ)]
-        elif (may_be_path(word) or word in _FILES_OF_RUNNERS) and system.is_file(path):
-            data = system.peek(path, max_bytes=_MAX_SCRIPT)
-            seen.add(path)
-            yield word, path
-            # What a script reads lies beside it, or below where it is started.
-            named = dict.fromkeys(PATH_IN_TEXT.findall((data or b"").decode("utf-8", "replace")))
-            waiting += [
-                (each, folder)
-                for each in named
-                if may_be_path(each) and len(named) < 10 * _MAX_READ
-                for folder in dict.fromkeys((os.path.dirname(path), place))
-            ]
+        word, bases, is_code = waiting.popleft()
+        first = "" if word[0] in "./" else word.partition("/")[0].lower()
+        for place, before in product(bases, _MODULE_FOLDERS if is_code else ("",)):
+            base = os.path.join(place, before) if before else place
+            if first and first not in known.names_in(base):
+                continue
+            path = os.path.normpath(os.path.join(base, word))
+            if not is_below(path, root) or path == root or not known.have(path):
+                continue
+            is_named = bases is places or may_be_path(word)
+            if is_named and not before and path not in folders and system.is_folder(path):
+                folders.add(path)
+                below = islice(files_below(path, system), _MAX_READ)
+                waiting += ((os.path.join(path, each), [path], False) for each in below)
+            for file in (path + each for each in (_MODULE_ENDINGS if is_code else ("",))):
+                if file in seen or not system.is_file(file):
+                    continue
+                seen.add(file)
+                yield file, word in direct
+                # What a script reads lies beside it, or below where it is started.
+                text = (system.peek(file, max_bytes=_MAX_SCRIPT) or b"").decode("utf-8", "replace")
+                runs_modules = _CODE.search(file) is not None
+                named = [*PATH_IN_TEXT.findall(text), *_BEFORE_WILDCARD.findall(text)]
+                if len(set(named)) < 10 * _MAX_READ:
+                    beside = [*dict.fromkeys((os.path.dirname(file), *places))]
+                    shapes = paths_meant(named, is_code=runs_modules)
+                    if runs_modules:
+                        programs = paths_meant(sorted(programs_run_by_name([[text]])), is_code=True)
+                        direct.update(programs)
+                        shapes = [*programs, *shapes]
+                    waiting += ((each, beside, runs_modules) for each in shapes)
 
 
 def files_beside_launchers(

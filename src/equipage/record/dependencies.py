@@ -39,7 +39,6 @@ from equipage.record.commands import (
     folders_up,
     is_private,
     may_be_path,
-    programs_run_by_name,
     strip_project_prefix,
     words_naming_files,
 )
@@ -521,13 +520,6 @@ class NamedFiles:
     def files_at(self, paths: Iterable[str]) -> Iterator[tuple[str, str]]:
         """The files at paths that are to be locked."""
         yield from (found for path in paths if (found := self._hash_file(path)))
-
-    def executables_run_by(self, commands: Sequence[list[str]]) -> Iterator[tuple[str, str]]:
-        """The executable files that commands run by their own name."""
-        for word in programs_run_by_name(commands):
-            yield from (
-                each for each in self._find_file(word) if self.known.disk.is_executable(each[0])
-            )
 
     def files_named_in(
         self, outcome: Outcome, nodes: Iterable[tuple[Path, Any]]

@@ -41,7 +41,13 @@ from equipage.loading.project_root import SHARED_FILE
 from equipage.loading.result import CANONICAL_VERSION, canonical_json
 from equipage.loading.session import Request, Run
 from equipage.project.settings import load_project_settings, projects_of
-from equipage.record.commands import files_beside_launchers, files_read_by, is_private
+from equipage.record.commands import (
+    divide,
+    files_beside_launchers,
+    files_read_by,
+    folders_named,
+    is_private,
+)
 from equipage.record.dependencies import (
     CodeCache,
     CodeProblem,
@@ -416,15 +422,16 @@ def lock_outcome(outcome: Outcome, file: str, root: str, run: Run) -> LockedFile
     commands = [words for _, words in commands_among(nodes)]
     reaches = reaches_of(outcome, reading, file=name, usual_modes=False)
     others = NamedFiles(os.path.dirname(real), root, run.cache(Lookups, run.files.system))
-    commands = [*commands, *_commands_of_reaches(reaches, commands)]
+    commands = [*commands, *_commands_of_reaches(reaches, commands, folders_named(nodes))]
     runs = _record_files(others.files_run_by(commands), root, files)
-    marked = _record_files(others.executables_run_by(commands), root, {}) if runs else ()
     named = _record_files(others.files_named_in(outcome, nodes), root, files)
     # What a runner or a script reads counts, whether or not it acts for this command.
     start, system = os.path.dirname(real), run.files.system
-    read = [path for _, path in files_read_by(commands, start, root, system)]
-    read += files_beside_launchers(commands, root, system)
-    _record_files(others.files_at(read), root, files)
+    read = dict(files_read_by(commands, start, root, system))
+    beside = files_beside_launchers(commands, root, system)
+    _record_files(others.files_at([*read, *beside]), root, files)
+    programs = (path for path, runs in read.items() if runs and system.is_executable(path))
+    marked = _record_files(others.files_at(programs), root, {})
     item = Item(
         outcome.kind.name,
         digest,
@@ -456,14 +463,15 @@ def _digest_as_read(reading: Reading) -> str | None:
 
 
 def _commands_of_reaches(
-    reaches: Iterable[Reach], known: Iterable[list[str]]
+    reaches: Iterable[Reach], known: Iterable[list[str]], folders: Sequence[str]
 ) -> Iterator[list[str]]:
     """The commands that only the table of a client identifies: in a field, or in a text."""
     seen = {" ".join(words) for words in known}
     for each in reaches:
         for grant in each.grants:
-            if grant.sort == "program" and grant.name not in seen:
-                yield split_command(grant.name)
+            is_new = folders or "\\" in grant.name or grant.name not in seen
+            if grant.sort == "program" and is_new:
+                yield from divide([grant.name], folders)
             elif grant.sort == "setting" and _VARIABLE_TABLES.intersection(grant.path[:-1]):
                 yield split_command(grant.name.partition(" = ")[2])  # `NODE_OPTIONS: -r ./x.js`
 

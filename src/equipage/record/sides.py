@@ -28,7 +28,7 @@ from equipage.clients.tables.unread import (
 )
 from equipage.core import codes
 from equipage.core.diagnostics import Diagnostic
-from equipage.core.path import format_path
+from equipage.core.path import format_path, walk
 from equipage.core.source import Span
 from equipage.effect.reach import Difference, differences, reach_of_part
 from equipage.files import System, is_below
@@ -159,13 +159,13 @@ def _add_companions(outcome: Outcome, folder: str, loads: Loads) -> None:
     from equipage.record import commands  # few have any
 
     guarding = {grant.path for each in reaches for grant in each.grants_of("guard")}
-    guards = [split_command(each.name) for each in programs if each.path in guarding]
+    folders = commands.folders_named(walk(reading_of(outcome).value))
+    guards = commands.divide((each.name for each in programs if each.path in guarding), folders)
     system = outcome.session.files.system
     root, top = system.real(outcome.session.root), system.real(folder)
     start = os.path.dirname(system.real(outcome.session.path))
-    direct = commands.programs_run_by_name(guards)
-    for word, path in commands.files_read_by(guards, start, root, system):
-        content = _content(system.peek(path), path, system, runs=word in direct)
+    for path, runs in commands.files_read_by(guards, start, root, system):
+        content = _content(system.peek(path), path, system, runs=runs)
         if content is not None:
             loads.guards[_name(path, top)] = content
     launched = [split_command(each.name) for each in programs]
@@ -220,11 +220,12 @@ def find_unjudged(old: Loads, new: Loads) -> Iterator[Unjudged]:
         if each.severity == "error":
             counts = (each.name, each.code) not in known
             yield Unjudged(each.name or "", each.message, counts)
-    for name, digest in sorted(old.guards.items()):
-        other = new.guards.get(name)
+    for name in sorted({*old.guards, *new.guards}):
+        digest, other = old.guards.get(name), new.guards.get(name)
         # One that can be run now, and could not before, guards more.
         if other not in (digest, f"{digest} runs"):
-            how = "changed" if other is not None else "is gone, or no longer run"
+            how = "is new, or newly run" if digest is None else "changed"
+            how = "is gone, or no longer run" if other is None else how
             how = "cannot be run any more" if f"{other} runs" == digest else how
             yield Unjudged(name, f"a program that guards {how}; equipage does not read it", True)
     for name in sorted({*old.unread, *new.unread}):

@@ -66,7 +66,7 @@ def _meaning_changes(old: WorkspaceLock, new: WorkspaceLock) -> Iterator[tuple[s
         if was.code != now.code:
             yield name, _code_change(was.code, now.code)
         yield from ((name, what) for what in _file_changes(was, now, old, new, name))
-        yield from ((name, what) for what in _executable_changes(was, now, name))
+        yield from ((name, what) for what in _executable_changes(was, now, name, new))
         if was.variables != now.variables:
             gone = [f"-{each}" for each in was.variables if each not in now.variables]
             come = [f"+{each}" for each in now.variables if each not in was.variables]
@@ -105,11 +105,11 @@ def _file_changes(
             yield f"{shown} changed"
 
 
-def _executable_changes(was: Item, now: Item, name: str) -> Iterator[str]:
+def _executable_changes(was: Item, now: Item, name: str, new: WorkspaceLock) -> Iterator[str]:
     """Programs that lost or gained the permission to be executed."""
     for each in sorted({*was.executable, *now.executable}):
         is_own = each == name
-        if each not in now.executable and (is_own or each in now.runs):
+        if each not in now.executable and (is_own or each in new.files):
             yield f"{each} cannot be run any more"
         elif is_own and each not in was.executable:
             yield f"{each} can be run now"
