@@ -184,6 +184,7 @@ CHANGES = [
     Change("a hook of an agent can no longer be loaded", {REVIEWER: AGENT.format("tools: Read\nhooks: {PreToolUse: [{hooks: [{type: command, command: guard}]}]}\n")}, {REVIEWER: AGENT.format("tools: Read\nhooks: {PreToolUse: [{hooks: [{type: comand, command: guard}]}]}\n")}, ("cannot be judged",)),
     Change("a header breaks", {REVIEWER: AGENT.format("tools: Read\n")}, {REVIEWER: AGENT.format("tools: Read\n\tx: y: z\n\t- b\n")}, ("cannot be judged",)),
     Change("a server that was dropped starts", {".mcp.json": {"mcpServers": {"a": {"url": "https://a"}}}}, {".mcp.json": {"mcpServers": {"a": {"type": "http", "url": "https://a"}}}}, ("widened",)),
+    Change("one of two that are named as keys starts", {".mcp.json": {"mcpServers": {"transport": {"url": "https://a"}}}}, {".mcp.json": {"mcpServers": {"transport": {"url": "https://a"}, "mcpServers": {"command": "x"}}}}, ("widened",)),
     Change("a server is called in another way", {".mcp.json": {"mcpServers": {"a": {"type": "http", "url": "https://a"}}}}, {".mcp.json": {"mcpServers": {"a": {"type": "sse", "url": "https://a"}}}}, ("widened",)),
     Change("one named by another word", {".mcp.json": {"mcpServers": {"a b": {"transport": "http", "url": "https://a"}}}}, {".mcp.json": {"mcpServers": {"a b": {"type": "http", "url": "https://a"}}}}, ("widened",)),
     Change("a server is dropped", {".mcp.json": {"mcpServers": {"a": {"type": "http", "url": "https://a"}}}}, {".mcp.json": {"mcpServers": {"a": {"url": "https://a"}}}}, (), ("widened",), 0),
