@@ -213,6 +213,7 @@ CHANGES = [
     Change("a header of OpenCode breaks", {".opencode/agent/a.md": "---\ndescription: a\npermission:\n  bash: deny\n---\nx"}, {".opencode/agent/a.md": '---\ndescription: "a" b\npermission:\n  bash: deny\n---\nx'}, ("permission widened",)),
     Change("variables of another program", {SETTINGS: {}}, {".env": "PORT=1\n"}, (), (".env",), 0),
     Change("a server that was dropped starts", {".mcp.json": {"mcpServers": {"a": {"url": "https://a"}}}}, {".mcp.json": {"mcpServers": {"a": {"type": "http", "url": "https://a"}}}}, ("widened",)),
+    Change("one of two that are named as keys starts", {".mcp.json": {"mcpServers": {"transport": {"url": "https://a"}}}}, {".mcp.json": {"mcpServers": {"transport": {"url": "https://a"}, "mcpServers": {"command": "x"}}}}, ("widened",)),
     Change("a server is called in another way", {".mcp.json": {"mcpServers": {"a": {"type": "http", "url": "https://a"}}}}, {".mcp.json": {"mcpServers": {"a": {"type": "sse", "url": "https://a"}}}}, ("widened",)),
     Change("one named by another word", {".mcp.json": {"mcpServers": {"a b": {"transport": "http", "url": "https://a"}}}}, {".mcp.json": {"mcpServers": {"a b": {"type": "http", "url": "https://a"}}}}, ("widened",)),
     Change("a server is dropped", {".mcp.json": {"mcpServers": {"a": {"type": "http", "url": "https://a"}}}}, {".mcp.json": {"mcpServers": {"a": {"url": "https://a"}}}}, (), ("widened",), 0),

@@ -109,15 +109,19 @@ def reading_of(outcome: Outcome, *, show_env: bool = False) -> Reading:
 def _drop_servers_without_type(value: dict[str, Any], outcome: Outcome) -> dict[str, Any]:
     """Leave out the servers that their client drops for want of a `type`."""
     errors = outcome.errors if outcome.kind.name == "mcp" else ()
-    missing = [each.path for each in errors if each.code == codes.SERVER_TYPE_MISSING.name]
+    missing = {each.path for each in errors if each.code == codes.SERVER_TYPE_MISSING.name}
     if not missing:
         return value
-    places = {each.removesuffix(".transport") for each in missing}
+    # A list in a plugin may have no key around it.
     top = dialect_of(outcome.path).top
     kept = {
         name: each
         for name, each in value["servers"].items()
-        if places.isdisjoint((format_path((top, name)), format_path((name,))))
+        if not any(
+            format_path((*path, *key)) in missing
+            for path in ((top, name), *([(name,)] if name != top else ()))
+            for key in ((), ("transport",))
+        )
     }
     return {**value, "servers": kept}
 
