@@ -186,7 +186,7 @@ def paths_meant(words: Sequence[str], *, is_code: bool) -> list[str]:
         bare = re.sub(r"\A(?:-\w)?/*", "", word)  # as in `${HERE%/*}/a.sh`, and in `-r./a.rb`
         found |= dict.fromkeys((bare, bare.partition("/")[2]))  # `HERE/a/b.sh`
         if is_code and "/" not in word:  # `a.b.c` may be what `a/b.py` has
-            parts = word.strip(".").split(".")[:9]
+            parts = word.strip(".").split(".")[:20]
             found |= dict.fromkeys(itertools.accumulate(parts, "{}/{}".format))
     return [
         each
@@ -207,7 +207,7 @@ class _Folders:
     def names_in(self, folder: str) -> set[str]:
         """The names in a folder; none of one that is not there."""
         if folder not in self.known:
-            is_there = folder == self.root or self.have(folder)
+            is_there = folder == self.root or (is_below(folder, self.root) and self.have(folder))
             entries = entries_of(folder, self.system) if is_there else ()
             names = {each.name.lower() for each in entries}
             self.known[folder] = names | {os.path.splitext(each)[0] for each in names}
