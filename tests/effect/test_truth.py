@@ -119,9 +119,10 @@ CASES = [
 
 @pytest.fixture(autouse=True)
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    (tmp_path / "work" / ".git").mkdir(parents=True)
-    settle(monkeypatch, tmp_path / "work", environment(COLUMNS="1000"))
-    return tmp_path / "work"
+    work = tmp_path / "Work"  # letters of folders above the project do not matter
+    (work / ".git").mkdir(parents=True)
+    settle(monkeypatch, work, environment(COLUMNS="1000"))
+    return work
 
 
 @pytest.mark.parametrize("case", [pytest.param(each, id=each.name) for each in CASES])

@@ -232,7 +232,10 @@ def sort_in_other_letters(path: str) -> str | None:
     lower = path.lower()
     if lower.endswith("/skill.md") and "/skills/" in lower:
         lower = lower.removesuffix("skill.md") + "SKILL.md"
+    # Letters above the place of a file do not matter.
     places = _all_places() if lower != path and "/.defect/" not in lower else ()
+    if any(each.find(path) is not None for each in places):
+        return None
     place = next((found for each in places if (found := each.find(lower)) is not None), None)
     return None if place is None else f"{place[0]} file in other letters"
 
