@@ -16,11 +16,11 @@ from equipage.cli.arguments import (
 )
 from equipage.cli.output import Output
 from equipage.cli.request import NOTHING_FOUND, workspace_of
+from equipage.clients.activities import ACTIVITIES, DOCUMENTED_ONLY
 from equipage.clients.grants import Grant, Reach
 from equipage.clients.plugins import EDITOR_SETTINGS, Part
 from equipage.clients.reading import configured_folder, read_folder, reading_of
-from equipage.clients.tables.activities import ACTIVITIES, DOCUMENTED_ONLY
-from equipage.clients.tables.unread import EDITOR
+from equipage.clients.unread import EDITOR
 from equipage.core.diagnostics import UsageError
 from equipage.core.text import nearest, visible
 from equipage.effect.reach import Answer, Column, Matrix, answer, matrices, reach_of_part

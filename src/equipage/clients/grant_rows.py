@@ -1,4 +1,4 @@
-"""How the fields of a file become grants: the rows that the tables of clients are made of.
+"""How the fields of a file become grants: the rows of the tables of clients, and their words.
 
 A row names a field and says what its value means. Each way to read a value is one function: names
 in a list, one of a few modes, actions by name, servers, hooks. A row also says what holds if the
@@ -9,14 +9,16 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from functools import lru_cache
+from collections.abc import Iterable, Iterator
+from functools import cache, lru_cache
 from typing import Any
 from urllib.parse import parse_qsl, urlsplit
 
 import msgspec
 
-from equipage.clients.grants import EVERYTHING, Effect, Grant, Hidden, Precedence
+from equipage.clients.catalogue import Table, TableFile, table_file
+from equipage.clients.claude.permissions import ListName, rule_problem
+from equipage.clients.grants import EVERYTHING, Effect, Grant, Hidden, Precedence, Sort
 from equipage.clients.launchers import command_words
 from equipage.core.path import ROOT, Path, get
 from equipage.core.text import lazy_regex
@@ -24,19 +26,24 @@ from equipage.syntax.suspicious import mask_secrets
 
 #: Names of tools and words of commands repeat, from server to server and from file to file.
 _mask_cached = lru_cache(4096)(mask_secrets)
-#: Reads a value: the row, the value, its path → grants.
-Reader = Callable[["Row", Any, Path], Iterator[Grant]]
-
-#: A command in a text of Claude Code or OpenCode.
-BANG_COMMAND = r"!`([^`\n]+)`"
 
 
-class Row(msgspec.Struct, frozen=True):
+class RuleKeys(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """How a client writes a rule down."""
+
+    tool: str  #: the key with the tools that it is about
+    decision: str  #: the key that says what happens
+    asks: tuple[str, ...] = ()  #: decisions that ask; others allow
+    denies: tuple[str, ...] = ()
+    limits: tuple[str, ...] = ()  #: further keys that limit it
+
+
+class Row(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """One field of a file, and what it grants."""
 
     at: tuple[str, ...]  #: the keys that lead to it; `*` is every key or entry
-    sort: str
-    read: Reader
+    read: Any  #: reads a value: a function of the row, the value and its path that yields grants
+    sort: Sort = "tool"
     effect: Effect = "allows"
     otherwise: Effect | None = None  #: what holds for all else if the field is there
     absent: Effect | None = None  #: what holds for everything if it is not
@@ -44,6 +51,12 @@ class Row(msgspec.Struct, frozen=True):
     default: Any = None  #: of a mode: the value that an absent field means
     name: str = EVERYTHING  #: what `absent` and `otherwise` are about
     plain: bool = False  #: whether a star in a name is only a star
+    pattern: str = ""  #: of commands in a text: an expression whose group is a command
+    false_denies: bool = False  #: whether a `false` is known to forbid
+    #: which values count, by the ends of their names; or which other keys, by their starts
+    among: tuple[str, ...] = ()
+    known: tuple[str, ...] = ()  #: of other keys: those that are not meant
+    rule: RuleKeys | None = None
 
     def grants(self, value: Any) -> Iterator[Grant]:
         """What the field grants in a configuration."""
@@ -77,236 +90,6 @@ def _values_at(value: Any, at: tuple[str, ...], path: Path = ROOT) -> Iterator[t
     entries: Any = value.items() if isinstance(value, dict) else ()
     for step, each in enumerate(value) if isinstance(value, list) else entries:
         yield from _values_at(each, tuple(rest), (*path, step))
-
-
-# The rows that tables are made of. A field inside others is written with `/`.
-
-
-def _split_field(field: str) -> tuple[str, ...]:
-    return tuple(field.split("/"))
-
-
-def allows_only(field: str, sort: str = "tool", absent: Effect = "allows") -> Row:
-    """A list of all that is allowed: the rest is denied. If absent, `absent` holds for all."""
-    return Row(_split_field(field), sort, read_names, "allows", otherwise="denies", absent=absent)
-
-
-def only_values(field: str) -> Row:
-    """The only values that a choice may have. If absent, it may have any."""
-    at = _split_field(field)
-    name = f"{'.'.join(at)} = {EVERYTHING}"
-    return Row(at, "setting", _read_leaves, otherwise="denies", absent="allows", name=name)
-
-
-def allows(field: str, sort: str = "tool") -> Row:
-    """A list of what is allowed without approval, or in addition."""
-    return Row(_split_field(field), sort, read_names, "allows")
-
-
-def asks(field: str, sort: str = "tool") -> Row:
-    return Row(_split_field(field), sort, read_names, "asks")
-
-
-def denies(field: str, sort: str = "tool", *, plain: bool = False) -> Row:
-    """A list of what is denied. In a `plain` list, a star has no special meaning."""
-    return Row(_split_field(field), sort, read_names, "denies", plain=plain)
-
-
-def default_effect(sort: str, effect: Effect, name: str = EVERYTHING) -> Row:
-    """The effect for a sort of things, or for one of them, that no field sets."""
-    return Row(("\0",), sort, read_names, absent=effect, name=name)
-
-
-def mode(field: str, *order: Any, default: Any) -> Row:
-    """One of a few values, from narrow to wide."""
-    return Row(_split_field(field), "mode", _read_mode, order=order, default=default)
-
-
-def widens(field: str, *, default: bool = False) -> Row:
-    """A switch that lets more through if it is on."""
-    return mode(field, False, True, default=default)
-
-
-def narrows(field: str, *, default: bool = False) -> Row:
-    """A switch that lets more through if it is off."""
-    return mode(field, True, False, default=default)
-
-
-def actions(field: str) -> Row:
-    """An action for everything, for each tool, or for each pattern of a tool."""
-    return Row(_split_field(field), "tool", _read_actions)
-
-
-def explicit_actions(field: str) -> Row:
-    """Actions that allow, as such: written in a project, they undo what the user forbids."""
-
-    def read(row: Row, value: Any, path: Path) -> Iterator[Grant]:
-        for each in _read_actions(row, value, path):
-            if each.effect == "allows":
-                yield Grant("setting", f"{field} = allow {each.name}", "allows", path=each.path)
-
-    return Row(_split_field(field), "setting", read)
-
-
-def servers(field: str, tools: Effect = "asks") -> Row:
-    """MCP servers by name, or the names of servers; `tools` is what holds for their tools."""
-    return Row(_split_field(field), "server", _read_servers, default=tools)
-
-
-def hooks(field: str) -> Row:
-    """Programs that run at events, some of which can stop a call."""
-    return Row(_split_field(field), "program", _read_hooks)
-
-
-def runs(field: str) -> Row:
-    """A command, or several."""
-    return Row(_split_field(field), "program", _read_commands)
-
-
-def runs_commands_in(field: str, pattern: str) -> Row:
-    """Commands inside a text that run when the text is used."""
-    expression = re.compile(pattern, re.DOTALL)
-
-    def read(_row: Row, value: Any, path: Path) -> Iterator[Grant]:
-        if isinstance(value, str):
-            for found in expression.finditer(value):
-                yield _program_grant(found.group(1), path)
-
-    return Row(_split_field(field), "program", read)
-
-
-def rules(field: str, tool: str, decision: str, words: Mapping[str, Effect], *parts: str) -> Row:
-    """A list of rules, each about a tool or several and with a decision; `parts` limit it."""
-
-    def read(_row: Row, value: Any, path: Path) -> Iterator[Grant]:
-        listed = value if isinstance(value, list) else ()
-        entries = [each for each in enumerate(listed) if isinstance(each[1], dict)]
-        # Where rules have a priority, the highest decides.
-        entries.sort(key=lambda each: -_number_or_zero(each[1].get("priority")))
-        for number, rule in entries:
-            effect = words.get(str(rule.get(decision)), "allows")
-            limits = {key: rule[key] for key in parts if rule.get(key) not in (None, [])}
-            server = rule.get("mcpName")
-            for name in _texts_of(rule.get(tool) or EVERYTHING):
-                full = f"{server}/{name}" if isinstance(server, str) else name
-                shown = f"{full}({_compact_json(limits)})" if limits else full
-                yield Grant("tool", shown, effect, path=(*path, number))
-
-    return Row(_split_field(field), "tool", read)
-
-
-def allows_each_value(field: str, sort: str = "setting") -> Row:
-    """A table of which each value counts as allowed: what it means is not known."""
-    return Row(_split_field(field), sort, _read_leaves)
-
-
-def guards(field: str) -> Row:
-    """A field that only restricts, so that nothing is said where it is absent."""
-    return Row(_split_field(field), "guard", _read_leaves, "denies")
-
-
-def any_change_widens(field: str, sort: str = "setting", *, false_denies: bool = False) -> Row:
-    """A table whose values may allow or forbid: any change of it counts as widening.
-
-    With `false_denies`, `false` is known to forbid.
-    """
-
-    def read(row: Row, value: Any, path: Path) -> Iterator[Grant]:
-        for each in _read_leaves(row, value, path):
-            if not (false_denies and each.name.endswith(" = false")):
-                yield each
-            # What is gone may have forbidden something.
-            yield Grant("guard", each.name, "denies", path=each.path)
-
-    return Row(_split_field(field), sort, read)
-
-
-def other_keys(*starts: str, known: Iterable[str]) -> Row:
-    """Keys at the top by their starts, but for the known ones: any change of them counts."""
-    names = frozenset(known)
-    each = any_change_widens(EVERYTHING)
-
-    def read(_row: Row, value: Any, path: Path) -> Iterator[Grant]:
-        if str(path[-1]).startswith(starts) and path[-1] not in names:
-            yield from each.read(each, value, path)
-
-    return Row((EVERYTHING,), "setting", read)
-
-
-def access_levels(field: str) -> Row:
-    """What GitHub lets a token do: `none`, `read` or `write`, by what it is about or for all."""
-
-    def read(_row: Row, value: Any, path: Path) -> Iterator[Grant]:
-        if not isinstance(value, dict):
-            yield _mode_grant(_ACCESS_ROW, str(value).removesuffix("-all"), path)
-            return
-        for key, each in value.items():
-            yield _mode_grant(_ACCESS_ROW, each, (*path, key))
-        # Without the field, a token may read more than what is listed here.
-        if "write" not in value.values():
-            yield Grant("guard", field, "denies", path=path)
-
-    return Row(_split_field(field), "mode", read)
-
-
-def inputs(field: str) -> tuple[Row, ...]:
-    """Values that an editor asks for or lets a command answer, and puts into servers. How it asks
-    changes nothing that they may do."""
-    answers = (
-        any_change_widens(f"{field}/*/{name}") for name in ("command", "args", "default", "options")
-    )
-    return (*answers, guards(f"{field}/*/password"))
-
-
-def variables(field: str) -> Row:
-    """Variables for programs; of some, the value counts as well."""
-
-    def read(row: Row, value: Any, path: Path) -> Iterator[Grant]:
-        yield from read_names(row, value, path)
-        yield from _steering_grants(field, value, path)
-        yield from _table_value_grants(field, value, path)
-
-    return Row(_split_field(field), "variable", read)
-
-
-def sources(field: str, sort: str = "setting") -> Row:
-    """Where plugins come from: without its version, the same place may bring something else."""
-
-    def read(row: Row, value: Any, path: Path) -> Iterator[Grant]:
-        for each in _read_leaves(row, value, path):
-            around = get(value, each.path[len(path) : -1])
-            pins = [key for key in _VERSION_KEYS if isinstance(around, dict) and key in around]
-            written = "" if each.hidden is None else each.hidden.value
-            is_pin = each.path[-1] in _VERSION_KEYS
-            hidden = each.hidden if is_pin else Hidden(f"{written} {pins}")
-            yield msgspec.structs.replace(each, hidden=hidden)
-
-    return Row(_split_field(field), sort, read)
-
-
-#: Which version of a source it is.
-_VERSION_KEYS = ("ref", "sha", "version")
-
-
-def hosts(field: str) -> Row:
-    """An address that requests go to."""
-
-    def read(_row: Row, value: Any, path: Path) -> Iterator[Grant]:
-        if host := host_of(value):
-            yield Grant("host", host, "allows", path=path)
-
-    return Row(_split_field(field), "host", read)
-
-
-def allows_names_among(field: str, *names: str) -> Row:
-    """A field of which only some values count, by the ends of their names."""
-
-    def read(row: Row, value: Any, path: Path) -> Iterator[Grant]:
-        for each in _read_leaves(row, value, path):
-            if each.name.endswith(names):
-                yield each
-
-    return Row(_split_field(field), "setting", read)
 
 
 # How values are read.
@@ -422,6 +205,124 @@ def _read_leaves(row: Row, value: Any, path: Path) -> Iterator[Grant]:
             )
             hidden = _hidden_part(shown, each) if isinstance(each, str) else None
             yield Grant(row.sort, f"{steps} = {shown}", row.effect, path=here, hidden=hidden)
+
+
+def _read_commands_in_text(row: Row, value: Any, path: Path) -> Iterator[Grant]:
+    if isinstance(value, str):
+        for found in re.finditer(row.pattern, value, re.DOTALL):
+            yield _program_grant(found.group(1), path)
+
+
+def _read_explicit_actions(row: Row, value: Any, path: Path) -> Iterator[Grant]:
+    for each in _read_actions(row, value, path):
+        if each.effect == "allows":
+            name = f"{'/'.join(row.at)} = allow {each.name}"
+            yield Grant("setting", name, "allows", path=each.path)
+
+
+def _read_rules(row: Row, value: Any, path: Path) -> Iterator[Grant]:
+    """A list of rules, each about a tool or several and with a decision."""
+    assert row.rule is not None
+    keys = row.rule
+    listed = value if isinstance(value, list) else ()
+    entries = [each for each in enumerate(listed) if isinstance(each[1], dict)]
+    # Where rules have a priority, the highest decides.
+    entries.sort(key=lambda each: -_number_or_zero(each[1].get("priority")))
+    for number, rule in entries:
+        decision = str(rule.get(keys.decision))
+        asked: Effect = "asks" if decision in keys.asks else "allows"
+        effect: Effect = "denies" if decision in keys.denies else asked
+        limits = {key: rule[key] for key in keys.limits if rule.get(key) not in (None, [])}
+        server = rule.get("mcpName")
+        for name in _texts_of(rule.get(keys.tool) or EVERYTHING):
+            full = f"{server}/{name}" if isinstance(server, str) else name
+            shown = f"{full}({_compact_json(limits)})" if limits else full
+            yield Grant("tool", shown, effect, path=(*path, number))
+
+
+def _read_any_change(row: Row, value: Any, path: Path) -> Iterator[Grant]:
+    for each in _read_leaves(row, value, path):
+        if not (row.false_denies and each.name.endswith(" = false")):
+            yield each
+        # What is gone may have forbidden something.
+        yield Grant("guard", each.name, "denies", path=each.path)
+
+
+def _read_other_keys(row: Row, value: Any, path: Path) -> Iterator[Grant]:
+    if str(path[-1]).startswith(row.among) and path[-1] not in row.known:
+        yield from _read_any_change(row, value, path)
+
+
+def _read_access_levels(row: Row, value: Any, path: Path) -> Iterator[Grant]:
+    if not isinstance(value, dict):
+        yield _mode_grant(_ACCESS_ROW, str(value).removesuffix("-all"), path)
+        return
+    for key, each in value.items():
+        yield _mode_grant(_ACCESS_ROW, each, (*path, key))
+    # Without the field, a token may read more than what is listed here.
+    if "write" not in value.values():
+        yield Grant("guard", "/".join(row.at), "denies", path=path)
+
+
+def _read_variables(row: Row, value: Any, path: Path) -> Iterator[Grant]:
+    yield from read_names(row, value, path)
+    yield from _steering_grants("/".join(row.at), value, path)
+    yield from _table_value_grants("/".join(row.at), value, path)
+
+
+#: Which version of a source it is.
+_VERSION_KEYS = ("ref", "sha", "version")
+
+
+def _read_sources(row: Row, value: Any, path: Path) -> Iterator[Grant]:
+    for each in _read_leaves(row, value, path):
+        around = get(value, each.path[len(path) : -1])
+        pins = [key for key in _VERSION_KEYS if isinstance(around, dict) and key in around]
+        written = "" if each.hidden is None else each.hidden.value
+        is_pin = each.path[-1] in _VERSION_KEYS
+        hidden = each.hidden if is_pin else Hidden(f"{written} {pins}")
+        yield msgspec.structs.replace(each, hidden=hidden)
+
+
+def _read_host(_row: Row, value: Any, path: Path) -> Iterator[Grant]:
+    if host := host_of(value):
+        yield Grant("host", host, "allows", path=path)
+
+
+def _read_names_among(row: Row, value: Any, path: Path) -> Iterator[Grant]:
+    for each in _read_leaves(row, value, path):
+        if each.name.endswith(row.among):
+            yield each
+
+
+def _read_file_names(row: Row, value: Any, path: Path) -> Iterator[Grant]:
+    for each in value if isinstance(value, list) else [value]:
+        if isinstance(each, str):
+            yield Grant(row.sort, each, "allows", path=path)
+
+
+def _read_disabled(row: Row, value: Any, path: Path) -> Iterator[Grant]:
+    if value is False:
+        yield Grant("guard", f"{'/'.join(row.at)} = false", "denies", path=path)
+
+
+def _read_live_rules(row: Row, value: Any, path: Path) -> Iterator[Grant]:
+    """The rules that can match: what a dead one forbids is allowed."""
+    listed: ListName = "deny" if row.effect == "denies" else "ask"
+    for each in read_names(row, value, path):
+        if rule_problem(each.name, listed) is None:
+            yield each
+        elif listed == "ask" and rule_problem(each.name, "deny") is None:
+            # It is documented to ask, and was not seen to: only that it goes counts.
+            yield Grant("guard", f"ask {each.name}", "denies", path=each.path)
+
+
+def _read_whole_tools(row: Row, value: Any, path: Path) -> Iterator[Grant]:
+    """Names of tools; a pattern behind one has no effect, but for names of agents."""
+    for each in read_names(row, value, path):
+        tool, bracket, _ = each.name.partition("(")
+        is_whole = bool(bracket) and tool.isalnum() and tool not in ("Agent", "Task")
+        yield msgspec.structs.replace(each, name=tool) if is_whole else each
 
 
 # MCP servers. Clients differ in the names of keys, hardly in what there is to say.
@@ -636,7 +537,7 @@ def _server_tool_grants(
             )
     if "sandboxEnabled" in server:
         place = (*path, "sandboxEnabled")
-        yield _mode_grant(narrows("sandboxEnabled"), server["sandboxEnabled"], place)
+        yield _mode_grant(_SANDBOX_SWITCH_ROW, server["sandboxEnabled"], place)
     if isinstance(server.get("sandbox"), dict):
         yield from _SANDBOX_ROW.read(_SANDBOX_ROW, server["sandbox"], (*path, "sandbox"))
 
@@ -757,23 +658,6 @@ def _hidden_part(shown: str, written: str) -> Hidden | None:
     return None if shown == written else Hidden(written)
 
 
-#: What a hook says about calls that it should stop, and does not.
-_HOOK_FAILURE_ROWS = (
-    mode("onFailure", "block", "continue", default="continue"),
-    widens("continueOnBlock"),
-)
-#: The rows of what a server says about itself.
-_HEADERS_HELPER_ROW, _SANDBOX_ROW, _OAUTH_ROW = (
-    runs("headersHelper"),
-    any_change_widens("sandbox"),
-    any_change_widens("oauth"),
-)
-_ACCESS_ROW = mode("permissions", "none", "read", "write", default="none")
-_APPROVAL_ROW = mode(
-    "default_tools_approval_mode", "prompt", "writes", "auto", "approve", default="auto"
-)
-
-
 # Secrets stay out: a grant is shown, and written to locks.
 
 _SECRET_NAME = lazy_regex(
@@ -820,7 +704,106 @@ def _compact_json(value: Any) -> str:
     return json.dumps(value, sort_keys=True, ensure_ascii=False, default=str, separators=(",", ":"))
 
 
-class Subject(msgspec.Struct, frozen=True):
+# The words of rows.
+
+_ONLY = {"read": read_names, "otherwise": "denies", "absent": "allows"}
+_SWITCH = {"read": _read_mode, "sort": "mode", "default": False}
+_LEAVES = {"read": _read_leaves, "sort": "setting"}
+#: How a row is written in a table → what it is. A field inside others is written with `/`.
+WORDS: dict[str, dict[str, Any]] = {
+    # A list of all that is allowed: the rest is denied. If absent, `absent` holds for all.
+    "allows_only": _ONLY,
+    # The same of a field without which nothing is said.
+    "allows_listed": {"read": read_names, "otherwise": "denies"},
+    # The only values that a choice may have. If absent, it may have any.
+    "only_values": {**_LEAVES, "otherwise": "denies", "absent": "allows"},
+    # A list of what is allowed without approval, or in addition; what must be asked; what is
+    # denied. In a `plain` list, a star has no special meaning.
+    "allows": {"read": read_names},
+    "asks": {"read": read_names, "effect": "asks"},
+    "denies": {"read": read_names, "effect": "denies"},
+    # The effect (`absent`) for a sort of things, or for one of them, that no field sets.
+    "usually": {"read": read_names},
+    # One of a few values, from narrow to wide.
+    "mode": {"read": _read_mode, "sort": "mode"},
+    # A switch that lets more through if it is on; if it is off.
+    "widens": {**_SWITCH, "order": (False, True)},
+    "narrows": {**_SWITCH, "order": (True, False)},
+    # An action for everything, for each tool, or for each pattern of a tool.
+    "actions": {"read": _read_actions},
+    # Those that allow, as such: written in a project, they undo what the user forbids.
+    "explicit_actions": {"read": _read_explicit_actions, "sort": "setting"},
+    # MCP servers by name, or the names of servers; `default` is what holds for their tools.
+    "servers": {"read": _read_servers, "sort": "server", "default": "asks"},
+    # Programs that run at events, some of which can stop a call.
+    "hooks": {"read": _read_hooks, "sort": "program"},
+    # A command, or several; commands inside a text that run when the text is used.
+    "runs": {"read": _read_commands, "sort": "program"},
+    "runs_commands_in": {"read": _read_commands_in_text, "sort": "program"},
+    # A list of rules, each about a tool or several and with a decision.
+    "rules": {"read": _read_rules},
+    # A table of which each value counts as allowed: what it means is not known.
+    "allows_each_value": _LEAVES,
+    # A field of which only some values count, by the ends of their names (`among`).
+    "allows_names_among": {**_LEAVES, "read": _read_names_among},
+    # A field that only restricts, so that nothing is said where it is absent.
+    "guards": {**_LEAVES, "sort": "guard", "effect": "denies"},
+    # A table whose values may allow or forbid: any change of it counts as widening.
+    "any_change_widens": {**_LEAVES, "read": _read_any_change},
+    # Keys at the top by their starts (`among`), but for those that other rows are about.
+    "other_keys": {**_LEAVES, "read": _read_other_keys},
+    # What GitHub lets a token do: `none`, `read` or `write`, by what it is about or for all.
+    "access_levels": {"read": _read_access_levels, "sort": "mode"},
+    # Variables for programs; of some, the value counts as well.
+    "variables": {"read": _read_variables, "sort": "variable"},
+    # Where plugins come from: without its version, the same place may bring something else.
+    "sources": {**_LEAVES, "read": _read_sources},
+    # An address that requests go to.
+    "hosts": {"read": _read_host, "sort": "host"},
+    # Paths of files; a table in place of a path is the content of such a file.
+    "file_names": {"read": _read_file_names, "sort": "program"},
+    # A field that is `false` to disable a feature.
+    "disabled_when_false": {"read": _read_disabled, "sort": "guard", "effect": "denies"},
+    # Lists of Claude Code: rules, of which some never match; names of whole tools.
+    "asks_by_rules": {"read": _read_live_rules, "effect": "asks"},
+    "denies_by_rules": {"read": _read_live_rules, "effect": "denies"},
+    "allows_only_whole": {**_ONLY, "read": _read_whole_tools},
+    "denies_whole": {"read": _read_whole_tools, "effect": "denies"},
+}
+
+
+def make_row(word: str, field: str, **given: Any) -> Row:
+    """The row of a word. `usually` is about a sort of things, not a field."""
+    settings = {"at": tuple(field.split("/")), **WORDS[word], **given}
+    if word == "usually":
+        settings |= {"at": ("\0",), "sort": field}
+    elif word == "only_values":
+        settings["name"] = f"{field.replace('/', '.')} = {EVERYTHING}"
+    return msgspec.convert(settings, Row)
+
+
+#: What a hook says about calls that it should stop, and does not.
+_HOOK_FAILURE_ROWS = (
+    make_row("mode", "onFailure", order=("block", "continue"), default="continue"),
+    make_row("widens", "continueOnBlock"),
+)
+#: The rows of what a server says about itself.
+_HEADERS_HELPER_ROW, _SANDBOX_ROW, _OAUTH_ROW, _SANDBOX_SWITCH_ROW = (
+    make_row("runs", "headersHelper"),
+    make_row("any_change_widens", "sandbox"),
+    make_row("any_change_widens", "oauth"),
+    make_row("narrows", "sandboxEnabled"),
+)
+_ACCESS_ROW = make_row("mode", "permissions", order=("none", "read", "write"), default="none")
+_APPROVAL_ROW = make_row(
+    "mode",
+    "default_tools_approval_mode",
+    order=("prompt", "writes", "auto", "approve"),
+    default="auto",
+)
+
+
+class Subject(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Something in a file that has a reach: the file itself, or each of the agents in it."""
 
     rows: tuple[Row, ...]
@@ -830,43 +813,36 @@ class Subject(msgspec.Struct, frozen=True):
     precedence: Precedence = "strictest"
 
 
-def whole_file(
-    *rows: Row, sort: str = "", precedence: Precedence = "strictest"
-) -> tuple[Subject, ...]:
-    """The subjects of a file that is one subject as a whole."""
-    return (Subject(rows, sort=sort, precedence=precedence),)
+@cache
+def subjects_in(file: str) -> tuple[Subject, ...]:
+    """What has a reach in files of a table, by the path of the table."""
+    table = table_file(file)
+    return tuple(_subjects(table, table.content.get("grants", ())))
 
 
-# Rows for a field that has one meaning as a text, and another as a table.
+def _subjects(table: TableFile, entries: Iterable[Table]) -> Iterator[Subject]:
+    for number, entry in enumerate(entries, 1):
+        with table.at(f"grants[{number}]"):
+            rows = tuple(_rows(table, entry.get("rows", ())))
+            keys = tuple(each.at[0] for each in rows)
+            rows = tuple(
+                msgspec.structs.replace(each, known=keys) if each.read is _read_other_keys else each
+                for each in rows
+            )
+            yield msgspec.convert({**entry, "rows": rows}, Subject)
 
 
-def file_names(field: str, sort: str = "program") -> Row:
-    """Paths of files; a table in place of a path is the content of such a file."""
-
-    def read(row: Row, value: Any, path: Path) -> Iterator[Grant]:
-        for each in value if isinstance(value, list) else [value]:
-            if isinstance(each, str):
-                yield Grant(row.sort, each, "allows", path=path)
-
-    return Row(tuple(field.split("/")), sort, read)
-
-
-def disabled_when_false(field: str) -> Row:
-    """A field that is `false` to disable a feature."""
-
-    def read(_row: Row, value: Any, path: Path) -> Iterator[Grant]:
-        if value is False:
-            yield Grant("guard", f"{field} = false", "denies", path=path)
-
-    return Row(tuple(field.split("/")), "guard", read, "denies")
-
-
-#: What a plugin brings, for every client with plugins.
-PLUGIN_ROWS = (
-    servers("mcpServers"),
-    hooks("hooks"),
-    servers("lspServers"),
-    allows("agents", "agent"),
-    allows("commands", "agent"),
-    allows("skills", "skill"),
-)
+def _rows(table: TableFile, entries: Iterable[Table], below: str = "") -> Iterator[Row]:
+    """The rows that entries describe: each has a word first, and with it a field or several."""
+    for number, entry in enumerate(entries, 1):
+        with table.at(f"row {number}, {entry}"):
+            (word, fields), *more = entry.items()
+            options = dict(more)
+            if word == "rows_of":
+                file, found = table.find("rows", fields)
+                yield from _rows(file, found, below + options.pop("below", ""))
+                if options:
+                    raise TypeError(f"`rows_of` takes no {', '.join(options)}")
+                continue
+            for field in [fields] if isinstance(fields, str) else fields:
+                yield make_row(word, below + field, **options)

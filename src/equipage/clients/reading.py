@@ -13,16 +13,7 @@ from typing import Any
 import msgspec
 
 from equipage.clients import codes
-from equipage.clients.codes import CLAUDE_CODES, MCP_CODES
-from equipage.clients.file_grants import (
-    default_grants,
-    name_and_sort,
-    program_of_file,
-    reach_of_value,
-)
-from equipage.clients.grants import EVERYTHING, Grant, Reach
-from equipage.clients.mcp import Dialect, dialect_of
-from equipage.clients.tables.activities import (
+from equipage.clients.activities import (
     ALSO_READ_PATHS,
     ANY_CLIENT,
     CLIENT_BY_PATH,
@@ -32,7 +23,17 @@ from equipage.clients.tables.activities import (
     TOOLS_BY_ACTIVITY,
     UNASKED_TOOLS,
 )
-from equipage.clients.tables.conventions import CONVENTIONS
+from equipage.clients.catalogue import convention_of
+from equipage.clients.codes import CLAUDE_CODES, MCP_CODES
+from equipage.clients.file_grants import (
+    default_grants,
+    name_and_sort,
+    program_of_file,
+    reach_of_value,
+)
+from equipage.clients.grants import EVERYTHING, Grant, Reach
+from equipage.clients.index import KINDS
+from equipage.clients.mcp import Dialect, dialect_of
 from equipage.core import codes as core_codes
 from equipage.core.diagnostics import Diagnostic
 from equipage.core.path import Path, format_path, get
@@ -54,12 +55,8 @@ _CODES_OF_PARTS = frozenset(
         *(codes.NAME_FORM, codes.NAME_DIFFERS, codes.TEXT_TOO_LONG, codes.TEXT_MISSING),
     )
 )
-#: The kinds of clients' files, each with the field that the whole file is, if it is one.
-_WRAPPERS = {"skill": None, **{each.kind: each.wraps for each in CONVENTIONS}}
 #: The settings that say what the main agent of a client does without any.
-_SETTINGS_OF_CLIENTS = {each.tool: each.kind for each in CONVENTIONS if each.sort == "settings"}
-#: The kinds whose files count without a header.
-_HEADERLESS = {each.kind for each in CONVENTIONS if each.header_optional}
+_SETTINGS_OF_CLIENTS = {each.tool: kind for kind, each in KINDS.items() if each.sort == "settings"}
 #: Errors because of which Claude Code reads nothing of its settings.
 _CODES_OF_DROPPED_SETTINGS = frozenset(
     each.name for each in (core_codes.JSON_SYNTAX, core_codes.WRONG_TYPE, core_codes.INVALID_VALUE)
@@ -155,10 +152,10 @@ def unknown_keys_of(outcome: Outcome) -> dict[Path, Any]:
     value = None if document is None else document.value
     if kind.name == "mcp" and isinstance(value, dict):
         return dict(_unknown_server_keys(value, dialect_of(outcome.path)))
-    if kind.name not in _WRAPPERS or not isinstance(value, dict):
+    if not _has_table(kind.name) or not isinstance(value, dict):
         return {}
-    wrapper = _WRAPPERS[kind.name]
-    value = value if wrapper is None else {wrapper: value}
+    table = convention_of(kind.name)
+    value = value if table is None or table.wraps is None else {table.wraps: value}
     misspelt = {each.path for each in outcome.errors if each.code == "unknown-field"}
     return {
         path: get(value, path)
@@ -199,7 +196,9 @@ def reaches_of(
     if not reading.unknown:
         # Without its header an agent is not there, or has no restriction; other files say nothing.
         is_agent = name_and_sort(kind, {}, name)[1] == "agent"
-        if reading.is_dropped and is_agent and kind.name not in _HEADERLESS:
+        table = convention_of(kind.name)
+        counts_without = table is not None and table.header_optional
+        if reading.is_dropped and is_agent and not counts_without:
             return ()
         return reach_of_value(kind, reading.counted_value, name, usual_modes=usual_modes)
     own, sort = name_and_sort(kind, reading.value or {}, name)
@@ -219,7 +218,12 @@ _SORTS_OF_MAIN_AGENT = _INHERITED_SORTS - {"plugin", "extension"}
 #: What is or gives a row of its own.
 _SORTS_WITH_ROW = _SORTS_OF_MAIN_AGENT | {"agent"}
 #: The clients that kinds name; several read instructions.
-_CLIENTS = {each.tool for each in CONVENTIONS if each.kind != "instructions"}
+_CLIENTS = {each.tool for kind, each in KINDS.items() if kind != "instructions"}
+
+
+def _has_table(kind: str) -> bool:
+    """Whether files of a kind are those of clients, lists of servers aside."""
+    return kind in KINDS and bool(KINDS[kind].title)
 
 
 def read_folder(outcomes: Iterable[Outcome], given: Iterable[Reach] = ()) -> list[Reach]:
@@ -232,7 +236,7 @@ def read_folder(outcomes: Iterable[Outcome], given: Iterable[Reach] = ()) -> lis
     outcomes = list(outcomes)
     reaches = [*given, *(reach for each in outcomes for reach in reaches_of(each))]
     rows = [each for each in reaches if each.sort in _SORTS_WITH_ROW]
-    clients = [_client_of(each) for each in outcomes if each.kind.name in _WRAPPERS]
+    clients = [_client_of(each) for each in outcomes if _has_table(each.kind.name)]
     # Those that more is known of come first, and what is deeper last.
     clients.sort(key=lambda each: (each.program == ANY_CLIENT, each.file.count("/")))
     for client in clients:

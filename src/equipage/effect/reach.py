@@ -15,6 +15,16 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import msgspec
 
+from equipage.clients.activities import (
+    ACTIVITIES,
+    ALIASES,
+    ALL_BUILT_IN,
+    MODES_BY_ACTIVITY,
+    SKILL_TOOL,
+    TOOLS_BY_ACTIVITY,
+    UNASKED_BY_MODE,
+    State,
+)
 from equipage.clients.file_grants import default_grants, guess_grants, reach_of_value, subjects_of
 from equipage.clients.grants import (
     EFFECTS,
@@ -29,16 +39,6 @@ from equipage.clients.grants import (
 )
 from equipage.clients.plugins import MONITORS, parse_json
 from equipage.clients.reading import MAIN_AGENT
-from equipage.clients.tables.activities import (
-    ACTIVITIES,
-    ALIASES,
-    ALL_BUILT_IN,
-    MODES_BY_ACTIVITY,
-    SKILL_TOOL,
-    TOOLS_BY_ACTIVITY,
-    UNASKED_BY_MODE,
-    State,
-)
 from equipage.loading.format import Format, Sensitive
 
 if TYPE_CHECKING:

@@ -14,9 +14,8 @@ from typing import Any
 
 import msgspec
 
-from equipage.clients.catalogue import Convention
+from equipage.clients.catalogue import convention_of
 from equipage.clients.references import references_in
-from equipage.clients.tables.conventions import CONVENTIONS
 from equipage.core.diagnostics import Part, UsageError
 from equipage.core.path import ROOT, Path, get, walk
 from equipage.core.source import Span
@@ -102,10 +101,6 @@ def _inner_symbols(outcome: Outcome) -> Iterator[Symbol]:
     for each, span in zip(names, inner_spans(names, outcome.tree), strict=True):
         path = None if span is None else span.source.filename
         yield Symbol(each.sort, each.name, span, each.is_definition, path, home=home)
-
-
-def convention_of(outcome: Outcome) -> Convention | None:
-    return next((each for each in CONVENTIONS if each.kind == outcome.kind.name), None)
 
 
 def _offered_symbols(outcome: Outcome) -> Iterator[Symbol]:

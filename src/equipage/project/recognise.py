@@ -7,7 +7,7 @@ The first of these that says something counts:
 3. the plugin around the file, whose manifest names its parts,
 4. the content, if two signs of it agree.
 
-What belongs to a tool and is not read (see `clients.tables.unread`) is recognised, too: by its path
+What belongs to a tool and is not read (see `clients.unread`) is recognised, too: by its path
 before the content is looked at, or by its content. Below a skill, only the skill itself is of a
 kind: the other files are its material. One sign of a header is a guess, which gives no errors. One
 sign of other content is a note below a folder, and enough for a file that a person names. What a
@@ -162,7 +162,7 @@ def recognise(
             why = "it is a part of the extension around it"
             return Recognised("gemini-command", by="plugin", why=why)
     if is_part and not named and _may_have_place(slashed, around):
-        from equipage.clients.tables.unread import (  # only a walk meets such files
+        from equipage.clients.unread import (  # only a walk meets such files
             GEMINI_VARIABLES,
             unread_sort,
         )
@@ -209,7 +209,7 @@ _NO_FILE_NAMES = ("/", os.sep, ".")
 
 def _recognise_unread(path: str, sort: str, sign: str, files: Files) -> Recognised:
     """The result for a file that belongs to a tool and that equipage does not read."""
-    from equipage.clients.tables.unread import QUIET  # few files are such
+    from equipage.clients.unread import QUIET  # few files are such
 
     quiet = sort in QUIET
     problem = None if quiet else _finding(NOT_READ, path, files.system, sort=sort, sign=sign)
@@ -242,7 +242,7 @@ def sort_in_other_letters(path: str) -> str | None:
 
 @cache
 def _all_places() -> tuple[PlaceIndex, ...]:
-    from equipage.clients.tables.unread import unread_places  # only a walk asks for all
+    from equipage.clients.unread import unread_places  # only a walk asks for all
 
     return _built_in_places(), _tool_places(), unread_places()
 

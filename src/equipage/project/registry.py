@@ -134,16 +134,16 @@ _USER_FOLDERS = frozenset({".config/opencode", ".config/goose", ".config/amp", "
 
 @cache
 def conventions() -> tuple[Recognition, ...]:
-    """One row for each sort of file of other agent tools, from the tables of the tools."""
-    # Made from the tables, which are large: a check of other files never imports those.
-    paths = importlib.import_module("equipage.clients.tables.paths")
+    """One row for each sort of file of other agent tools, from the index of their tables."""
+    from equipage.clients.index import KINDS  # a file with a kind needs no other
+
     rows: list[Recognition] = []
-    for kind, globs in paths.PATHS.items():
-        if not globs:
+    for kind, entry in KINDS.items():
+        if not entry.paths:
             continue  # by its content alone: in `BUILT_IN`
         module = _MODULES_BY_KIND.get(kind, "equipage.clients.format")
         folder = "skills" if kind == "skill" else None
-        rows.append(Recognition(kind, module, globs, folder=folder))
+        rows.append(Recognition(kind, module, entry.paths, folder=folder))
     return tuple(rows)
 
 

@@ -18,7 +18,7 @@ from equipage.clients.grants import Reach
 from equipage.clients.launchers import split_command
 from equipage.clients.plugins import OWNERS, all_parts
 from equipage.clients.reading import reaches_of, reading_of, unknown_keys_of
-from equipage.clients.tables.unread import (
+from equipage.clients.unread import (
     CODEX_RULE,
     COMPILED_END,
     COMPILED_WORKFLOW,

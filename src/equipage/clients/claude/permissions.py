@@ -13,9 +13,8 @@ from typing import Any, Literal
 import msgspec
 
 from equipage.clients import codes
-from equipage.clients.catalogue import Convention
+from equipage.clients.catalogue import Convention, client_named
 from equipage.clients.references import locate_names, names_in_field
-from equipage.clients.tables.claude import TOOLS
 from equipage.core import codes as core_codes
 from equipage.core.diagnostics import Also, Fact, Severity, Shown
 from equipage.core.path import Path
@@ -25,6 +24,8 @@ from equipage.loading.session import Session
 ListName = Literal["allow", "ask", "deny"]
 LIST_NAMES: tuple[ListName, ...] = ("deny", "ask", "allow")
 
+#: The tools that come with it, those of earlier versions included.
+TOOLS = frozenset(client_named("claude").names["tools"])
 #: Tools of earlier versions → the tool that does their work now, where there is one.
 REMOVED_TOOLS: dict[str, str | None] = {
     "MultiEdit": "Edit",
