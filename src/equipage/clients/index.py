@@ -15,7 +15,7 @@ import msgspec
 FileSyntax = Literal["header", "toml", "json", "yaml", "text"]
 
 
-class Entry(msgspec.Struct, frozen=True):
+class Entry(msgspec.Struct, frozen=True, omit_defaults=True):
     """What is known of a kind before its table is read."""
 
     file: str  #: the path of its table below this folder, without its ending
