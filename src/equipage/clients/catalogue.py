@@ -221,6 +221,8 @@ _LIMITS = {"at_least": "ge", "at_most": "le", "more_than": "gt", "pattern": "pat
 _SUFFIXES = {"json": (".json",), "toml": (".toml",), "yaml": (".yaml",)}
 #: The parts of a table that are not settings of its `Convention`.
 _PARTS = frozenset({"like", "example", "groups", "types", "rows", "grants"})
+#: Where a table that is `like` another says only what differs.
+_JOINED_PARTS = ("fields", "example")
 
 
 class Client(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -251,20 +253,13 @@ class TableFile:
     """A file of the catalogue. What it refers to is in it, in the file of its client, or behind the
     name of another client and a colon."""
 
-    def __init__(self, name: str) -> None:
-        import rtoml  # what is in no folder of a client needs no table
-
+    def __init__(self, name: str, content: Table) -> None:
         self.name = name
-        with open(
-            os.path.join(os.path.dirname(__file__), f"{name}.toml"), encoding="utf-8"
-        ) as file:
-            self.content: Table = rtoml.loads(file.read())
-        if "like" in self.content:
-            base = table_file(self.content["like"]).content
-            parts = {
-                key: {**base[key], **self.content.get(key, {})} for key in ("fields", "example")
-            }
-            self.content = {**base, **self.content, **parts}
+        self.content = content
+        if "like" in content:
+            base = table_file(content["like"]).content
+            joined = {part: {**base[part], **content.get(part, {})} for part in _JOINED_PARTS}
+            self.content = {**base, **content, **joined}
 
     @contextmanager
     def at(self, place: str) -> Iterator[None]:
@@ -277,11 +272,12 @@ class TableFile:
     def find(self, part: str, name: str) -> tuple[TableFile, Any]:
         """What has a name in a part of this file or of its client, and the file that has it."""
         client, _, word = name.rpartition(":")
-        shared = f"{client or self.name.partition('/')[0]}/client"
-        for file in (table_file(shared),) if client else (self, table_file(shared)):
-            if word in file.content.get(part, {}):
-                return file, file.content[part][word]
-        raise LookupError(f"`{part}` has no `{name}`")
+        if not client and word in self.content.get(part, {}):
+            return self, self.content[part][word]
+        file = table_file(f"{client or self.name.partition('/')[0]}/client")
+        if word not in file.content.get(part, {}):
+            raise LookupError(f"there is no `{name}` in `{part}`")
+        return file, file.content[part][word]
 
     def fields(self, rows: Table, place: str) -> Iterator[Field]:
         for name, row in rows.items():
@@ -361,7 +357,14 @@ class TableFile:
             return msgspec.convert(settings, Convention)
 
 
-table_file = cache(TableFile)
+@cache
+def table_file(name: str) -> TableFile:
+    """A file by its path below this folder, without its ending."""
+    import rtoml  # what is in no folder of a client needs no table
+
+    path = os.path.join(os.path.dirname(__file__), f"{name}.toml")
+    with open(path, encoding="utf-8") as file:
+        return TableFile(name, rtoml.loads(file.read()))
 
 
 @cache
@@ -373,7 +376,7 @@ def client_named(folder: str) -> Client:
 
 @cache
 def convention_in(file: str) -> Convention:
-    """The table in a file, by its path below this folder without its ending."""
+    """The table in a file of the catalogue."""
     return table_file(file).convention()
 
 

@@ -816,12 +816,11 @@ class Subject(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 @cache
 def subjects_in(file: str) -> tuple[Subject, ...]:
     """What has a reach in files of a table, by the path of the table."""
-    table = table_file(file)
-    return tuple(_subjects(table, table.content.get("grants", ())))
+    return tuple(parse_subjects(table_file(file)))
 
 
-def _subjects(table: TableFile, entries: Iterable[Table]) -> Iterator[Subject]:
-    for number, entry in enumerate(entries, 1):
+def parse_subjects(table: TableFile) -> Iterator[Subject]:
+    for number, entry in enumerate(table.content.get("grants", ()), 1):
         with table.at(f"grants[{number}]"):
             rows = tuple(_rows(table, entry.get("rows", ())))
             keys = tuple(each.at[0] for each in rows)

@@ -216,7 +216,8 @@ def _import_built_in(name: str) -> Format | None:
     if row is None:
         return None
     module = importlib.import_module(row.module)
-    kind = module.FORMAT if hasattr(module, "FORMAT") else module.convention_format(name)
+    known = vars(module)  # asking for an attribute would look through the names of all models
+    kind = known["FORMAT"] if "FORMAT" in known else module.convention_format(name)
     assert isinstance(kind, Format)
     return kind
 
