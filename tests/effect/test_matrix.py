@@ -270,7 +270,8 @@ def test_the_columns_are_what_agents_and_settings_name(tmp_path: Path) -> None:
         {
             AGENT: claude(tools="Read, Bash(git:*), mcp__s__x", permissionMode="plan"),
             ".claude/agents/b.md": claude(tools="*").replace("name: a", "name: b"),
-            SETTINGS: {"permissions": {"deny": ["WebFetch"]}},
+            # What is in the brackets of a rule is no server, although it has a `/`.
+            SETTINGS: {"permissions": {"deny": ["WebFetch", "Bash(rm -rf /)", "Read(./a/b)"]}},
         },
     )
     assert [(each.sort, each.name) for each in matrix.columns] == [

@@ -291,7 +291,9 @@ _MAX_REASONS = 6
 
 def _reason_lines(reasons: Sequence[Grant], places: Places, style: Style) -> Iterator[str]:
     for each in reasons[:_MAX_REASONS]:
-        what = f"{each.effect} {each.sort} {visible(each.name)}"
+        # A mode says itself what is asked, allowed and denied.
+        effect = "" if each.sort == "mode" else f"{each.effect} "
+        what = f"{effect}{each.sort} {visible(each.name)}"
         if each.default:
             of = f" of `{each.field}`" if each.field else ""
             yield f"{what}: no file says so, it is the default{of}"

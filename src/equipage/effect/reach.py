@@ -199,9 +199,10 @@ def tool_of(program: str, name: str) -> str:
 
 def _server_in(name: str) -> str | None:
     """The server in the name of a tool; None for a tool of the client itself."""
-    if name.startswith("mcp__"):
-        return name[5:].partition("__")[0]
-    return name.partition("/")[0] if "/" in name else None
+    tool = name.partition("(")[0]  # what is in the brackets may be a path
+    if tool.startswith("mcp__"):
+        return tool[5:].partition("__")[0]
+    return tool.partition("/")[0] if "/" in tool else None
 
 
 # ---------------------------------------------------------------------------------------- answers
