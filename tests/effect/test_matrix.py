@@ -338,6 +338,12 @@ def test_the_command_answers_with_places(
     assert "nothing is known about `Bash`" in said("--why", "Bash")
 
 
+def copilot(*tools: str) -> dict[str, Any]:
+    return {
+        ".github/agents/a.agent.md": f"---\ndescription: d\ntools: {json.dumps(tools)}\n---\nDo.\n"
+    }
+
+
 #: client, files, activity → answer
 OF_CLIENTS: list[tuple[dict[str, Any], dict[str, str]]] = [
     (
@@ -377,6 +383,24 @@ OF_CLIENTS: list[tuple[dict[str, Any], dict[str, str]]] = [
     (
         {".zed/settings.json": {"agent": {"profiles": {"a": {"tools": {"read_file": True, "terminal": False}}}}}},
         {"read files": "allows", "write files": "denies*", "run commands": "denies", "use the network": "denies*"},
+    ),
+    # Copilot knows its tools by several names, on GitHub and in VS Code, of several years.
+    (
+        copilot("codebase", "edit/editFiles", "web/githubRepo"),
+        {"read files": "allows", "write files": "allows", "run commands": "denies", "use the network": "partly"},
+    ),
+    (
+        copilot("Grep", "edit/createFile", "PowerShell", "runSubagent", "todo"),
+        {"read files": "allows", "write files": "partly", "run commands": "allows", "start agents": "allows"},
+    ),
+    (
+        copilot("read/*", "vscode/installExtension", "docs/*"),
+        {"read files": "allows", "write files": "denies", "run commands": "partly", "start agents": "denies"},
+    ),
+    # What is no tool of its own may be one of an extension or of a server, or one that is new.
+    (
+        copilot("search", "microsoft.docs.mcp"),
+        {"read files": "allows", "write files": "unknown", "run commands": "unknown"},
     ),
 ]  # fmt: skip
 

@@ -34,6 +34,7 @@ from equipage.clients.tables.activities import (
     ALIASES,
     ALL_BUILT_IN,
     MODES_BY_ACTIVITY,
+    OTHER_TOOLS,
     SKILL_TOOL,
     TOOLS_BY_ACTIVITY,
     UNASKED_BY_MODE,
@@ -254,8 +255,22 @@ def may_do(reach: Reach, activity: str) -> Answer | None:
     if not answers:
         return silent
     widest = min(answers, key=lambda each: _STATES_WIDEST_FIRST.index(each.state))
+    if widest.state == "denies" and (unknown := tuple(_unknown_tools(reach))):
+        return Answer("unknown", unknown)
     reasons = (grant for each in answers if each.state == widest.state for grant in each.reasons)
     return Answer(widest.state, tuple(dict.fromkeys(reasons)))
+
+
+def _unknown_tools(reach: Reach) -> Iterator[Grant]:
+    """The tools that a list allows and of which nothing is known, where such tools may exist."""
+    others = OTHER_TOOLS.get(reach.program)
+    if others is None:
+        return
+    known = others.union(*TOOLS_BY_ACTIVITY[reach.program].values())
+    for each in reach.grants_of("tool"):
+        tool = tool_of(reach.program, each.name)
+        if not (each.base or tool in known or _server_in(tool)) and each.effect == "allows":
+            yield each
 
 
 def _answer_by_mode(reach: Reach, name: str, states: dict[str, State]) -> Answer | None:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import msgspec
+
+from equipage.clients import copilot
 from equipage.clients.grant_rows import (
     PLUGIN_ROWS,
     Subject,
@@ -25,6 +28,8 @@ from equipage.clients.grant_rows import (
     widens,
 )
 from equipage.clients.tables.grants_claude import MODES
+
+_COPILOT_TOOLS = msgspec.structs.replace(allows_only("tools"), read=copilot.read_tools)
 
 _VSCODE_ROWS = (
     widens("chat.tools.autoApprove"),
@@ -99,7 +104,7 @@ TABLES: dict[str, tuple[Subject, ...]] = {
     ),
     # GitHub Copilot.
     "copilot-agent": whole_file(
-        allows_only("tools"),
+        _COPILOT_TOOLS,
         narrows("disable-model-invocation"),
         widens("infer", default=True),  # the old word for the same
         allows_only("agents", "agent"),
@@ -108,7 +113,7 @@ TABLES: dict[str, tuple[Subject, ...]] = {
         hooks("hooks"),
     ),
     "copilot-prompt": whole_file(
-        allows_only("tools"), allows("agent", "agent"), allows("mode", "agent"), sort="command"
+        _COPILOT_TOOLS, allows("agent", "agent"), allows("mode", "agent"), sort="command"
     ),
     "copilot-hooks": whole_file(hooks("hooks"), widens("disableAllHooks")),
     "copilot-settings": whole_file(
