@@ -35,7 +35,7 @@ from equipage.clients.tables.activities import (
 from equipage.clients.tables.conventions import CONVENTIONS
 from equipage.core import codes as core_codes
 from equipage.core.diagnostics import Diagnostic
-from equipage.core.path import Path, format_path, get
+from equipage.core.path import Path, format_path, get, parse_path
 from equipage.loading.model import unknown_keys
 from equipage.loading.pipeline import Outcome
 from equipage.loading.type_words import type_info
@@ -132,7 +132,8 @@ def _effect_of_error(outcome: Outcome, error: Diagnostic) -> str:
     is_settings = outcome.kind.name == "claude-settings"
     if is_settings and error.path.startswith("hooks."):
         is_group = error.code == codes.HOOK_UNLOADABLE.name and error.path.endswith("]")
-        if not error.path.startswith(_GUARDING_EVENTS):
+        never_runs = error.code == codes.HOOK_NEVER_FIRES.name
+        if never_runs or not error.path.startswith(_GUARDING_EVENTS):
             return "part"
         return "dropped" if is_group and error.path.count("[") == 1 else "unknown"
     if is_settings and error.path.startswith(_FORGIVING_LISTS):
@@ -201,11 +202,32 @@ def reaches_of(
         is_agent = name_and_sort(kind, {}, name)[1] == "agent"
         if reading.is_dropped and is_agent and kind.name not in _HEADERLESS:
             return ()
-        return reach_of_value(kind, reading.counted_value, name, usual_modes=usual_modes)
+        reaches = reach_of_value(kind, reading.counted_value, name, usual_modes=usual_modes)
+        return _without_guards_that_never_run(reaches, outcome)
     own, sort = name_and_sort(kind, reading.value or {}, name)
     program = program_of_file(kind, name)
     everything = (Grant("tool", EVERYTHING, "allows", name),)
     return (Reach(own, sort, kind.name, program, name, everything, unknown=reading.unknown),)
+
+
+def _without_guards_that_never_run(
+    reaches: tuple[Reach, ...], outcome: Outcome
+) -> tuple[Reach, ...]:
+    code = codes.HOOK_NEVER_FIRES.name
+    idle = [parse_path(each.path)[:-1] for each in outcome.errors if each.code == code]
+    if not idle:
+        return reaches
+    return tuple(
+        msgspec.structs.replace(
+            reach,
+            grants=tuple(
+                each
+                for each in reach.grants
+                if each.sort != "guard" or all(each.path[: len(path)] != path for path in idle)
+            ),
+        )
+        for reach in reaches
+    )
 
 
 # A folder.
