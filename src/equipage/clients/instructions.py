@@ -43,21 +43,22 @@ MAX_CLAUDE_CHARACTERS = 40_000
 _MAX_FILES = 200
 
 
-class Link(msgspec.Struct, frozen=True):
-    """A file that a text links to or imports, and the place of its path."""
+class Import(msgspec.Struct, frozen=True):
+    """A file that a text imports, and the place of its path."""
 
-    path: str  #: as it is meant, without a fragment
-    range: Range
+    path: str
+    start: int
+    end: int
 
 
-def find_imports(text: str) -> Iterator[Link]:
+def find_imports(text: str) -> Iterator[Import]:
     """The imports of a text that are surely meant as such."""
     if "@" not in text or not _MAY_IMPORT.search(text):
         return
     for match in _IMPORT.finditer(blank_out_code(text)):
         path = match["path"].replace("\\ ", " ")
         if _FILE_PATH.match(path.rstrip(_PUNCTUATION)) and not _PLACEHOLDER.search(path):
-            yield Link(path, match.span("path"))
+            yield Import(path, *match.span("path"))
 
 
 def _resolve_in_project(path: str, folder: str, session: Session) -> str | None:
@@ -85,9 +86,8 @@ def imports_exist(_convention: Convention, _config: Any, session: Session) -> It
     if source is None or not _are_imports_followed(session) or is_template_or_fixture(session):
         return
     folder, trail = os.path.dirname(session.path), _ImportTrail(session)
-    missing: dict[str, list[Link]] = {}
     for each in find_imports(source.text):
-        span = Span(source, *each.range)
+        span = Span(source, each.start, each.end)
         target = _resolve_in_project(each.path, folder, session)
         if target is None:
             yield from _check_outside_import(each, span)
@@ -102,12 +102,10 @@ def imports_exist(_convention: Convention, _config: Any, session: Session) -> It
                 span=span, written=Shown("@" + each.path), bare=Shown("@" + bare)
             )
         elif bare == each.path:
-            above = os.path.dirname(target)
-            missing.setdefault(each.path if session.files.exists(above) else above, []).append(each)
-    yield from _missing_facts(codes.IMPORT_MISSING, source, missing, "import")
+            yield codes.IMPORT_MISSING.at(span=span, file=Shown(each.path))
 
 
-def _check_outside_import(each: Link, span: Span) -> Iterator[Fact]:
+def _check_outside_import(each: Import, span: Span) -> Iterator[Fact]:
     """Report an import that leaves the project; whether the file exists is not checked."""
     if each.path != each.path.rstrip(_PUNCTUATION):
         return
@@ -132,7 +130,7 @@ class _ImportTrail:
     def __init__(self, session: Session) -> None:
         self._session = session
         self._imports: dict[str, list[str]] = {}
-        self._outside: dict[str, list[Link]] = {}
+        self._outside: dict[str, list[Import]] = {}
 
     def follow(self, first: str, span: Span, start: str) -> Iterator[Fact]:
         """Findings about the files behind one import."""
@@ -212,26 +210,17 @@ def links_lead_somewhere(convention: Convention, _config: Any, session: Session)
                 continue
             key = each.path if alone else os.path.dirname(each.path)
             missing.setdefault(key, []).append(each)
-    yield from _missing_facts(codes.LINK_MISSING, source, missing, "link")
-    # `../../issues` leads to a page of the repository, where it is shown.
-    if files := [each for each in outside if _FILE_PATH.match(each.path)]:
-        yield _link_fact(codes.LINK_LEAVES, source, files[0], files[1:], "link", "outside")
-
-
-def _missing_facts(
-    code: Code, source: Source, missing: dict[str, list[Link]], noun: str
-) -> Iterator[Fact]:
-    """Findings about files that are not there, by their path or by the missing folder."""
     for key, (first, *others) in missing.items():
         where = "there" if key == first.path else "into the same missing folder"
-        yield _link_fact(code, source, first, others, noun, where)
+        yield _link_fact(codes.LINK_MISSING, source, first, others, where)
+    # `../../issues` leads to a page of the repository, where it is shown.
+    if files := [each for each in outside if _FILE_PATH.match(each.path)]:
+        yield _link_fact(codes.LINK_LEAVES, source, files[0], files[1:], "outside")
 
 
-def _link_fact(
-    code: Code, source: Source, first: Link, others: list[Link], noun: str, where: str
-) -> Fact:
+def _link_fact(code: Code, source: Source, first: Link, others: list[Link], where: str) -> Fact:
     """A finding about the first of some links, which says how many others are like it."""
-    links_lead = f"{noun} leads" if len(others) == 1 else f"{noun}s lead"
+    links_lead = "link leads" if len(others) == 1 else "links lead"
     more = f"; {len(others)} more {links_lead} {where}" if others else ""
     return code.at(span=Span(source, *first.range), file=Shown(first.path), more=more)
 
@@ -327,6 +316,13 @@ _SCHEME_WORDS = r"[A-Za-z][A-Za-z0-9+.-]*:|//|#"
 _SCHEME = lazy_regex(_SCHEME_WORDS)
 #: How every link to a file begins, whether or not it is in code.
 _BEGINS_LINK = lazy_regex(rf"\]\((?:<|(?!{_SCHEME_WORDS})[^()\s<>])")
+
+
+class Link(msgspec.Struct, frozen=True):
+    """A link to a file: the path as it is meant, without a fragment, and its place."""
+
+    path: str
+    range: Range
 
 
 def blank_out_code(text: str) -> str:
