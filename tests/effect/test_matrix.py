@@ -99,6 +99,13 @@ ANSWERS: list[tuple[str, dict[str, Any], tuple[str, str], str, list[str]]] = [
         ["tools[0]", "permissions.deny[0]"],
     ),
     (
+        "a server that is switched off",
+        {OPENCODE: opencode(""), "opencode.json": {"mcp": {"docs": {"type": "local", "command": ["a"], "enabled": False}}}},
+        ("server", "docs"),
+        "denies",
+        ["mcp.docs"],
+    ),
+    (
         "settings give no tool that a list leaves out",
         {AGENT: claude(tools="Read"), SETTINGS: {"permissions": {"allow": ["Edit"]}}},
         ("tool", "Edit"),

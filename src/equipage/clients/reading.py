@@ -290,23 +290,20 @@ def add_inherited(reaches: Sequence[Reach]) -> list[Reach]:
     they configure; skills are there for every agent of a client that reads them.
     """
     giving = [each for each in reaches if each.sort in (*_INHERITED_SORTS, "skill", "command")]
-    files = {each.file for each in giving}
     # The agents of a client in one folder inherit the same: one tuple for all of them.
-    known: dict[tuple[str, str, str], tuple[Grant, ...]] = {}
+    known: dict[tuple[str, str, bool], tuple[Grant, ...]] = {}
     found: list[Reach] = []
     for each in (*_main_agents(giving), *reaches):
         if each.sort not in (MAIN_AGENT, "agent", "team"):
             found.append(each)
             continue
         is_main = each.sort == MAIN_AGENT
-        own = MAIN_AGENT if is_main else each.file if each.file in files else ""
-        key = (each.program, configured_folder(each.file), own)
+        key = (each.program, configured_folder(each.file), is_main)
         if key not in known:
             known[key] = tuple(
                 grant
                 for other in giving
-                if (other.sort in ("skill", "command") if is_main else other.file != each.file)
-                and _counts_for(each, other)
+                if (not is_main or other.sort in ("skill", "command")) and _counts_for(each, other)
                 for grant in _inheritable_grants(each, other)
             )
         found.append(msgspec.structs.replace(each, inherited=known[key]))

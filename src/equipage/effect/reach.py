@@ -369,13 +369,16 @@ def _may_use_server(reach: Reach, server: str, given: InheritedGrants) -> Answer
     tools = [each for each in _all_grants(reach, "tool") if _server_in(each.name) == server]
     asked = [each for each in tools if not each.base]
     everything = [each for each in reach.grants_of("tool") if each.name == EVERYTHING and each.base]
-    if any(each.effect == "denies" for each in own):
-        return Answer("denies", tuple(own))
+    listed = own or given.get(("server", server), ())
+    if any(each.effect == "denies" for each in own) or (
+        listed and all(each.effect == "denies" for each in listed)
+    ):
+        return Answer("denies", tuple(listed))
     allowed = [each for each in asked if each.effect != "denies"]
     denied = [each for each in asked if each.effect == "denies"]
     if not asked:
         base = everything[0].effect if everything else "allows"
-        decided = Answer(base, (*everything, *(own or given.get(("server", server), ()))))
+        decided = Answer(base, (*everything, *listed))
         return _skip_question(reach, server, decided) if reach.sort == MAIN_AGENT else decided
     whole = {f"mcp__{server}", f"mcp__{server}__*", f"{server}/*"}
     if denied and any(each.name in whole for each in denied):
