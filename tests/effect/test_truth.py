@@ -38,6 +38,12 @@ EVERY = "reviewer  Claude Code  yes*   yes*    yes*  yes*     yes*    "
 UNKNOWN = "unknown  unknown  unknown  unknown  unknown  "
 README = {REVIEWER: AGENT.format("allowed_tools: [Read, Grep]\n")}
 
+
+def guard(matcher: str) -> dict[str, Any]:
+    handler = {"type": "command", "command": "./guard.sh"}
+    return {"hooks": {"PreToolUse": [{"matcher": matcher, "hooks": [handler]}]}}
+
+
 CASES = [
     # A misspelt restriction is ignored by the client, so the agent has every tool.
     Case("1: reach", README, "reach", (EVERY, f"read as its client reads it: {REVIEWER}"), ("no agents",)),
@@ -111,6 +117,7 @@ CASES = [
     Case("settings that are not JSON", {SETTINGS: "{"}, "reach", ("main agent",), ("no agents",)),
     Case("settings that are not text", {SETTINGS: b"\xff\xfe\x00{"}, "reach", ("unknown: assume everything: .claude/settings.json",), ("no agents",)),
     Case("a link out of the project", {REVIEWER: Link("../../../outside.md"), "../outside.md": AGENT.format("")}, "reach", (f"unknown: assume everything: {REVIEWER}",), ("no agents", "Review.")),
+    Case("a hook that never runs guards nothing", {SETTINGS: guard("mcp__")}, "reach", ("main agent  Claude Code  yes*   asks*   asks*", "read as its client reads it"), ("unknown",)),
     Case("two agents of one name", {REVIEWER: AGENT.format("tools: Read\n"), ".claude/agents/b.md": AGENT.format("")}, "reach", (EVERY, "reviewer  Claude Code  yes    no")),
     Case("a key that is no text", {REVIEWER: AGENT.format("tools: Read\n5: x\n")}, "reach", ("reviewer  Claude Code  yes    no",)),
     Case("a rule of 100 kB", {SETTINGS: rules(deny=[f"Bash({'x' * 100_000}:*)"])}, "reach", ("main agent",)),
@@ -201,6 +208,7 @@ CHANGES = [
     Change("17: a question that may be asked goes", {SETTINGS: rules(ask=["Agent(x)"])}, {SETTINGS: rules()}, ("widened",)),
     Change("a live rule takes the place of a dead one", {SETTINGS: rules(deny=["Bash(rm*:*)"])}, {SETTINGS: rules(deny=["Bash(rm:*)"])}, (), ("widened",), 0),
     Change("a dead rule takes the place of a live one", {SETTINGS: rules(deny=["Bash(rm:*)"])}, {SETTINGS: rules(deny=["Bash(rm*:*)"])}, ("widened",)),
+    Change("a guard never runs any more", {SETTINGS: guard("Bash")}, {SETTINGS: guard("mcp__")}, ("widened: guard PreToolUse Bash",)),
     Change("a hook runs something else", {SETTINGS: {"hooks": {"Stop": [{"hooks": [{"type": "command", "command": "a"}]}]}}}, {SETTINGS: {"hooks": {"Stop": [{"hooks": [{"type": "command", "command": "b"}]}]}}}, ("permission widened: hooks",)),
     Change("a helper runs something else", {SETTINGS: {"apiKeyHelper": "a"}}, {SETTINGS: {"apiKeyHelper": "b"}}, ("permission widened: apiKeyHelper",)),
     Change("a status line runs something else", {SETTINGS: {"statusLine": {"type": "command", "command": "a"}}}, {SETTINGS: {"statusLine": {"type": "command", "command": "b"}}}, ("permission widened: statusLine.command",)),

@@ -19,7 +19,7 @@ from equipage.cli.request import NOTHING_FOUND, workspace_of
 from equipage.clients.activities import ACTIVITIES, DOCUMENTED_ONLY
 from equipage.clients.grants import Grant, Reach
 from equipage.clients.plugins import EDITOR_SETTINGS, Part
-from equipage.clients.reading import configured_folder, read_folder, reading_of
+from equipage.clients.reading import MAIN_AGENT, configured_folder, read_folder, reading_of
 from equipage.clients.unread import EDITOR
 from equipage.core.diagnostics import UsageError
 from equipage.core.text import nearest, visible
@@ -204,16 +204,14 @@ def _select_agents(agents: Sequence[AgentRow], name: str | None) -> list[AgentRo
 def _write_table(chosen: Sequence[AgentRow], output: Output) -> None:
     known = [name for name in ACTIVITIES if any(_cell(each, name) for each in chosen)]
     head = ("AGENT", "CLIENT", *(_COLUMN_NAMES[name] for name in known), "SERVERS", "FILE")
-    rows = [
-        (
-            agent.name,
-            agent.program,
-            *(_cell((matrix, agent, answers), name) for name in known),
-            _servers(matrix, answers),
-            agent.file,
-        )
-        for matrix, agent, answers in chosen
-    ]
+    files: dict[tuple[str, ...], list[str]] = {}
+    for found in chosen:
+        matrix, agent, answers = found
+        cells = (*(_cell(found, name) for name in known), _servers(matrix, answers))
+        # Main agents of several folders may do the same: they are one row.
+        own = agent.file if agent.sort != MAIN_AGENT else ""
+        files.setdefault((agent.name, agent.program, *cells, own), []).append(agent.file)
+    rows = [(*row[:-1], _shorten(names, 1)) for row, names in files.items()]
     output.write_data(table(head, rows, output.style()))
     if any("*" in cell for row in rows for cell in row[2 : 2 + len(known)]):
         output.note(_DEFAULTS_NOTE)
@@ -237,8 +235,13 @@ def _servers(matrix: Matrix, answers: Sequence[Answer | None]) -> str:
         for column, each in zip(matrix.columns, answers, strict=True)
         if column.sort == "server" and each is not None and each.state != "denies"
     ]
-    more = f" and {len(names) - _MAX_SERVERS_NAMED} more" if len(names) > _MAX_SERVERS_NAMED else ""
-    return ", ".join(names[:_MAX_SERVERS_NAMED]) + more
+    return _shorten(names, _MAX_SERVERS_NAMED)
+
+
+def _shorten(names: Sequence[str], most: int) -> str:
+    """Some of the names, and how many more there are."""
+    more = f" and {len(names) - most} more" if len(names) > most else ""
+    return ", ".join(names[:most]) + more
 
 
 # -------------------------------------------------------------------------------------- one agent
@@ -291,7 +294,9 @@ _MAX_REASONS = 6
 
 def _reason_lines(reasons: Sequence[Grant], places: Places, style: Style) -> Iterator[str]:
     for each in reasons[:_MAX_REASONS]:
-        what = f"{each.effect} {each.sort} {visible(each.name)}"
+        # A mode says itself what is asked, allowed and denied.
+        effect = "" if each.sort == "mode" else f"{each.effect} "
+        what = f"{effect}{each.sort} {visible(each.name)}"
         if each.default:
             of = f" of `{each.field}`" if each.field else ""
             yield f"{what}: no file says so, it is the default{of}"

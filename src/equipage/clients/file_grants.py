@@ -13,7 +13,8 @@ from typing import Any
 
 import msgspec
 
-from equipage.clients.grant_rows import Row, Subject, make_row, subjects_in
+from equipage.clients.grant_rows import Row
+from equipage.clients.grant_words import Subject, make_row, subjects_in
 from equipage.clients.grants import EFFECTS, EVERYTHING, Effect, Grant, Precedence, Reach
 from equipage.clients.index import KINDS
 from equipage.clients.mcp import dialect_of

@@ -1,4 +1,4 @@
-"""How the fields of a file become grants: the rows of the tables of clients, and their words.
+"""How the fields of a file become grants: rows, and the ways to read a value.
 
 A row names a field and says what its value means. Each way to read a value is one function: names
 in a list, one of a few modes, actions by name, servers, hooks. A row also says what holds if the
@@ -9,16 +9,14 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Iterator
-from functools import cache, lru_cache
+from collections.abc import Iterator
+from functools import lru_cache
 from typing import Any
 from urllib.parse import parse_qsl, urlsplit
 
 import msgspec
 
-from equipage.clients.catalogue import Table, TableFile, table_file
-from equipage.clients.claude.permissions import ListName, rule_problem
-from equipage.clients.grants import EVERYTHING, Effect, Grant, Hidden, Precedence, Sort
+from equipage.clients.grants import EVERYTHING, Effect, Grant, Hidden, Sort
 from equipage.clients.launchers import command_words
 from equipage.core.path import ROOT, Path, get
 from equipage.core.text import lazy_regex
@@ -128,7 +126,7 @@ def _entry_name(value: Any) -> str:
     return _mask_cached(value) if isinstance(value, str) else _compact_json(value)
 
 
-def _read_mode(row: Row, value: Any, path: Path) -> Iterator[Grant]:
+def read_mode(row: Row, value: Any, path: Path) -> Iterator[Grant]:
     yield _mode_grant(row, value, path)
 
 
@@ -170,7 +168,7 @@ def _action_effect(value: Any) -> Effect:
     return _EFFECTS_BY_ACTION.get(value, "allows") if isinstance(value, str) else "allows"
 
 
-def _read_actions(row: Row, value: Any, path: Path) -> Iterator[Grant]:
+def read_actions(row: Row, value: Any, path: Path) -> Iterator[Grant]:
     if isinstance(value, str):
         yield Grant(row.sort, EVERYTHING, _action_effect(value), path=path)
     elif isinstance(value, dict):
@@ -183,7 +181,7 @@ def _read_actions(row: Row, value: Any, path: Path) -> Iterator[Grant]:
                 yield Grant(row.sort, name, _action_effect(inner), path=(*path, tool, pattern))
 
 
-def _read_leaves(row: Row, value: Any, path: Path) -> Iterator[Grant]:
+def read_leaves(row: Row, value: Any, path: Path) -> Iterator[Grant]:
     """Every scalar and every empty table below a value, with the path to it."""
     waiting: list[tuple[Path, Any]] = [(path, value)]
     while waiting:
@@ -207,20 +205,20 @@ def _read_leaves(row: Row, value: Any, path: Path) -> Iterator[Grant]:
             yield Grant(row.sort, f"{steps} = {shown}", row.effect, path=here, hidden=hidden)
 
 
-def _read_commands_in_text(row: Row, value: Any, path: Path) -> Iterator[Grant]:
+def read_commands_in_text(row: Row, value: Any, path: Path) -> Iterator[Grant]:
     if isinstance(value, str):
         for found in re.finditer(row.pattern, value, re.DOTALL):
             yield _program_grant(found.group(1), path)
 
 
-def _read_explicit_actions(row: Row, value: Any, path: Path) -> Iterator[Grant]:
-    for each in _read_actions(row, value, path):
+def read_explicit_actions(row: Row, value: Any, path: Path) -> Iterator[Grant]:
+    for each in read_actions(row, value, path):
         if each.effect == "allows":
             name = f"{'/'.join(row.at)} = allow {each.name}"
             yield Grant("setting", name, "allows", path=each.path)
 
 
-def _read_rules(row: Row, value: Any, path: Path) -> Iterator[Grant]:
+def read_rules(row: Row, value: Any, path: Path) -> Iterator[Grant]:
     """A list of rules, each about a tool or several and with a decision."""
     assert row.rule is not None
     keys = row.rule
@@ -240,20 +238,20 @@ def _read_rules(row: Row, value: Any, path: Path) -> Iterator[Grant]:
             yield Grant("tool", shown, effect, path=(*path, number))
 
 
-def _read_any_change(row: Row, value: Any, path: Path) -> Iterator[Grant]:
-    for each in _read_leaves(row, value, path):
+def read_any_change(row: Row, value: Any, path: Path) -> Iterator[Grant]:
+    for each in read_leaves(row, value, path):
         if not (row.false_denies and each.name.endswith(" = false")):
             yield each
         # What is gone may have forbidden something.
         yield Grant("guard", each.name, "denies", path=each.path)
 
 
-def _read_other_keys(row: Row, value: Any, path: Path) -> Iterator[Grant]:
+def read_other_keys(row: Row, value: Any, path: Path) -> Iterator[Grant]:
     if str(path[-1]).startswith(row.among) and path[-1] not in row.known:
-        yield from _read_any_change(row, value, path)
+        yield from read_any_change(row, value, path)
 
 
-def _read_access_levels(row: Row, value: Any, path: Path) -> Iterator[Grant]:
+def read_access_levels(row: Row, value: Any, path: Path) -> Iterator[Grant]:
     if not isinstance(value, dict):
         yield _mode_grant(_ACCESS_ROW, str(value).removesuffix("-all"), path)
         return
@@ -264,7 +262,7 @@ def _read_access_levels(row: Row, value: Any, path: Path) -> Iterator[Grant]:
         yield Grant("guard", "/".join(row.at), "denies", path=path)
 
 
-def _read_variables(row: Row, value: Any, path: Path) -> Iterator[Grant]:
+def read_variables(row: Row, value: Any, path: Path) -> Iterator[Grant]:
     yield from read_names(row, value, path)
     yield from _steering_grants("/".join(row.at), value, path)
     yield from _table_value_grants("/".join(row.at), value, path)
@@ -274,8 +272,8 @@ def _read_variables(row: Row, value: Any, path: Path) -> Iterator[Grant]:
 _VERSION_KEYS = ("ref", "sha", "version")
 
 
-def _read_sources(row: Row, value: Any, path: Path) -> Iterator[Grant]:
-    for each in _read_leaves(row, value, path):
+def read_sources(row: Row, value: Any, path: Path) -> Iterator[Grant]:
+    for each in read_leaves(row, value, path):
         around = get(value, each.path[len(path) : -1])
         pins = [key for key in _VERSION_KEYS if isinstance(around, dict) and key in around]
         written = "" if each.hidden is None else each.hidden.value
@@ -284,45 +282,26 @@ def _read_sources(row: Row, value: Any, path: Path) -> Iterator[Grant]:
         yield msgspec.structs.replace(each, hidden=hidden)
 
 
-def _read_host(_row: Row, value: Any, path: Path) -> Iterator[Grant]:
+def read_host(_row: Row, value: Any, path: Path) -> Iterator[Grant]:
     if host := host_of(value):
         yield Grant("host", host, "allows", path=path)
 
 
-def _read_names_among(row: Row, value: Any, path: Path) -> Iterator[Grant]:
-    for each in _read_leaves(row, value, path):
+def read_names_among(row: Row, value: Any, path: Path) -> Iterator[Grant]:
+    for each in read_leaves(row, value, path):
         if each.name.endswith(row.among):
             yield each
 
 
-def _read_file_names(row: Row, value: Any, path: Path) -> Iterator[Grant]:
+def read_file_names(row: Row, value: Any, path: Path) -> Iterator[Grant]:
     for each in value if isinstance(value, list) else [value]:
         if isinstance(each, str):
             yield Grant(row.sort, each, "allows", path=path)
 
 
-def _read_disabled(row: Row, value: Any, path: Path) -> Iterator[Grant]:
+def read_disabled(row: Row, value: Any, path: Path) -> Iterator[Grant]:
     if value is False:
         yield Grant("guard", f"{'/'.join(row.at)} = false", "denies", path=path)
-
-
-def _read_live_rules(row: Row, value: Any, path: Path) -> Iterator[Grant]:
-    """The rules that can match: what a dead one forbids is allowed."""
-    listed: ListName = "deny" if row.effect == "denies" else "ask"
-    for each in read_names(row, value, path):
-        if rule_problem(each.name, listed) is None:
-            yield each
-        elif listed == "ask" and rule_problem(each.name, "deny") is None:
-            # It is documented to ask, and was not seen to: only that it goes counts.
-            yield Grant("guard", f"ask {each.name}", "denies", path=each.path)
-
-
-def _read_whole_tools(row: Row, value: Any, path: Path) -> Iterator[Grant]:
-    """Names of tools; a pattern behind one has no effect, but for names of agents."""
-    for each in read_names(row, value, path):
-        tool, bracket, _ = each.name.partition("(")
-        is_whole = bool(bracket) and tool.isalnum() and tool not in ("Agent", "Task")
-        yield msgspec.structs.replace(each, name=tool) if is_whole else each
 
 
 # MCP servers. Clients differ in the names of keys, hardly in what there is to say.
@@ -355,7 +334,7 @@ _KNOWN_SERVER_KEYS = frozenset(
 )
 
 
-def _read_servers(row: Row, value: Any, path: Path) -> Iterator[Grant]:
+def read_servers(row: Row, value: Any, path: Path) -> Iterator[Grant]:
     if isinstance(value, str):  # the path of a file with servers
         yield Grant(row.sort, value, "allows", path=path)
     entries: Any = value.items() if isinstance(value, dict) else ()
@@ -396,7 +375,7 @@ def _server_grants(name: str, server: dict[str, Any], path: Path, tools: Effect)
             yield from _query_grants(f"{name}.{key}", inner[key], (*path, key))
     for key in _HEADERS_HELPER_KEYS:
         if key in inner:
-            yield from _read_commands(_HEADERS_HELPER_ROW, inner[key], (*path, key))
+            yield from read_commands(_HEADERS_HELPER_ROW, inner[key], (*path, key))
     # The variables of a program decide what it loads; those that are passed on may be secrets.
     for key in _VARIABLE_KEYS:
         given = inner.get(key)
@@ -577,7 +556,7 @@ _HOOK_KEYS_NOT_COMPARED = frozenset(
 )
 
 
-def _read_hooks(_row: Row, value: Any, path: Path) -> Iterator[Grant]:
+def read_hooks(_row: Row, value: Any, path: Path) -> Iterator[Grant]:
     if isinstance(value, str):  # the path of a file with hooks
         yield Grant("program", value, "allows", path=path)
     # Clients nest events, matchers and handlers in different ways; the first key is the event.
@@ -639,7 +618,7 @@ def _hook_commands(hook: dict[str, Any]) -> Iterator[str]:
         yield handler
 
 
-def _read_commands(_row: Row, value: Any, path: Path) -> Iterator[Grant]:
+def read_commands(_row: Row, value: Any, path: Path) -> Iterator[Grant]:
     if isinstance(value, str) or (
         isinstance(value, list) and value and all(isinstance(each, str) for each in value)
     ):
@@ -704,144 +683,25 @@ def _compact_json(value: Any) -> str:
     return json.dumps(value, sort_keys=True, ensure_ascii=False, default=str, separators=(",", ":"))
 
 
-# The words of rows.
-
-_ONLY = {"read": read_names, "otherwise": "denies", "absent": "allows"}
-_SWITCH = {"read": _read_mode, "sort": "mode", "default": False}
-_LEAVES = {"read": _read_leaves, "sort": "setting"}
-#: How a row is written in a table → what it is. A field inside others is written with `/`.
-WORDS: dict[str, dict[str, Any]] = {
-    # A list of all that is allowed: the rest is denied. If absent, `absent` holds for all.
-    "allows_only": _ONLY,
-    # The same of a field without which nothing is said.
-    "allows_listed": {"read": read_names, "otherwise": "denies"},
-    # The only values that a choice may have. If absent, it may have any.
-    "only_values": {**_LEAVES, "otherwise": "denies", "absent": "allows"},
-    # A list of what is allowed without approval, or in addition; what must be asked; what is
-    # denied. In a `plain` list, a star has no special meaning.
-    "allows": {"read": read_names},
-    "asks": {"read": read_names, "effect": "asks"},
-    "denies": {"read": read_names, "effect": "denies"},
-    # The effect (`absent`) for a sort of things, or for one of them, that no field sets.
-    "usually": {"read": read_names},
-    # One of a few values, from narrow to wide.
-    "mode": {"read": _read_mode, "sort": "mode"},
-    # A switch that lets more through if it is on; if it is off.
-    "widens": {**_SWITCH, "order": (False, True)},
-    "narrows": {**_SWITCH, "order": (True, False)},
-    # An action for everything, for each tool, or for each pattern of a tool.
-    "actions": {"read": _read_actions},
-    # Those that allow, as such: written in a project, they undo what the user forbids.
-    "explicit_actions": {"read": _read_explicit_actions, "sort": "setting"},
-    # MCP servers by name, or the names of servers; `default` is what holds for their tools.
-    "servers": {"read": _read_servers, "sort": "server", "default": "asks"},
-    # Programs that run at events, some of which can stop a call.
-    "hooks": {"read": _read_hooks, "sort": "program"},
-    # A command, or several; commands inside a text that run when the text is used.
-    "runs": {"read": _read_commands, "sort": "program"},
-    "runs_commands_in": {"read": _read_commands_in_text, "sort": "program"},
-    # A list of rules, each about a tool or several and with a decision.
-    "rules": {"read": _read_rules},
-    # A table of which each value counts as allowed: what it means is not known.
-    "allows_each_value": _LEAVES,
-    # A field of which only some values count, by the ends of their names (`among`).
-    "allows_names_among": {**_LEAVES, "read": _read_names_among},
-    # A field that only restricts, so that nothing is said where it is absent.
-    "guards": {**_LEAVES, "sort": "guard", "effect": "denies"},
-    # A table whose values may allow or forbid: any change of it counts as widening.
-    "any_change_widens": {**_LEAVES, "read": _read_any_change},
-    # Keys at the top by their starts (`among`), but for those that other rows are about.
-    "other_keys": {**_LEAVES, "read": _read_other_keys},
-    # What GitHub lets a token do: `none`, `read` or `write`, by what it is about or for all.
-    "access_levels": {"read": _read_access_levels, "sort": "mode"},
-    # Variables for programs; of some, the value counts as well.
-    "variables": {"read": _read_variables, "sort": "variable"},
-    # Where plugins come from: without its version, the same place may bring something else.
-    "sources": {**_LEAVES, "read": _read_sources},
-    # An address that requests go to.
-    "hosts": {"read": _read_host, "sort": "host"},
-    # Paths of files; a table in place of a path is the content of such a file.
-    "file_names": {"read": _read_file_names, "sort": "program"},
-    # A field that is `false` to disable a feature.
-    "disabled_when_false": {"read": _read_disabled, "sort": "guard", "effect": "denies"},
-    # Lists of Claude Code: rules, of which some never match; names of whole tools.
-    "asks_by_rules": {"read": _read_live_rules, "effect": "asks"},
-    "denies_by_rules": {"read": _read_live_rules, "effect": "denies"},
-    "allows_only_whole": {**_ONLY, "read": _read_whole_tools},
-    "denies_whole": {"read": _read_whole_tools, "effect": "denies"},
-}
-
-
-def make_row(word: str, field: str, **given: Any) -> Row:
-    """The row of a word. `usually` is about a sort of things, not a field."""
-    settings = {"at": tuple(field.split("/")), **WORDS[word], **given}
-    if word == "usually":
-        settings |= {"at": ("\0",), "sort": field}
-    elif word == "only_values":
-        settings["name"] = f"{field.replace('/', '.')} = {EVERYTHING}"
-    return msgspec.convert(settings, Row)
-
-
 #: What a hook says about calls that it should stop, and does not.
 _HOOK_FAILURE_ROWS = (
-    make_row("mode", "onFailure", order=("block", "continue"), default="continue"),
-    make_row("widens", "continueOnBlock"),
+    Row(("onFailure",), read_mode, "mode", order=("block", "continue"), default="continue"),
+    Row(("continueOnBlock",), read_mode, "mode", order=(False, True), default=False),
 )
 #: The rows of what a server says about itself.
 _HEADERS_HELPER_ROW, _SANDBOX_ROW, _OAUTH_ROW, _SANDBOX_SWITCH_ROW = (
-    make_row("runs", "headersHelper"),
-    make_row("any_change_widens", "sandbox"),
-    make_row("any_change_widens", "oauth"),
-    make_row("narrows", "sandboxEnabled"),
+    Row(("headersHelper",), read_commands, "program"),
+    Row(("sandbox",), read_any_change, "setting"),
+    Row(("oauth",), read_any_change, "setting"),
+    Row(("sandboxEnabled",), read_mode, "mode", order=(True, False), default=False),
 )
-_ACCESS_ROW = make_row("mode", "permissions", order=("none", "read", "write"), default="none")
-_APPROVAL_ROW = make_row(
+_ACCESS_ROW = Row(
+    ("permissions",), read_mode, "mode", order=("none", "read", "write"), default="none"
+)
+_APPROVAL_ROW = Row(
+    ("default_tools_approval_mode",),
+    read_mode,
     "mode",
-    "default_tools_approval_mode",
     order=("prompt", "writes", "auto", "approve"),
     default="auto",
 )
-
-
-class Subject(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """Something in a file that has a reach: the file itself, or each of the agents in it."""
-
-    rows: tuple[Row, ...]
-    at: tuple[str, ...] = ()  #: the keys that lead to it; `*` is every key or entry
-    sort: str = ""  #: what it is; empty: what `list` calls the file
-    names: tuple[str, ...] = ("name", "id", "slug")  #: the fields that name an entry of a list
-    precedence: Precedence = "strictest"
-
-
-@cache
-def subjects_in(file: str) -> tuple[Subject, ...]:
-    """What has a reach in files of a table, by the path of the table."""
-    return tuple(parse_subjects(table_file(file)))
-
-
-def parse_subjects(table: TableFile) -> Iterator[Subject]:
-    for number, entry in enumerate(table.content.get("grants", ()), 1):
-        with table.at(f"grants[{number}]"):
-            rows = tuple(_rows(table, entry.get("rows", ())))
-            keys = tuple(each.at[0] for each in rows)
-            rows = tuple(
-                msgspec.structs.replace(each, known=keys) if each.read is _read_other_keys else each
-                for each in rows
-            )
-            yield msgspec.convert({**entry, "rows": rows}, Subject)
-
-
-def _rows(table: TableFile, entries: Iterable[Table], below: str = "") -> Iterator[Row]:
-    """The rows that entries describe: each has a word first, and with it a field or several."""
-    for number, entry in enumerate(entries, 1):
-        with table.at(f"row {number}, {entry}"):
-            (word, fields), *more = entry.items()
-            options = dict(more)
-            if word == "rows_of":
-                file, found = table.find("rows", fields)
-                yield from _rows(file, found, below + options.pop("below", ""))
-                if options:
-                    raise TypeError(f"`rows_of` takes no {', '.join(options)}")
-                continue
-            for field in [fields] if isinstance(fields, str) else fields:
-                yield make_row(word, below + field, **options)

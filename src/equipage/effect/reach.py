@@ -20,6 +20,7 @@ from equipage.clients.activities import (
     ALIASES,
     ALL_BUILT_IN,
     MODES_BY_ACTIVITY,
+    OTHER_TOOLS,
     SKILL_TOOL,
     TOOLS_BY_ACTIVITY,
     UNASKED_BY_MODE,
@@ -199,9 +200,10 @@ def tool_of(program: str, name: str) -> str:
 
 def _server_in(name: str) -> str | None:
     """The server in the name of a tool; None for a tool of the client itself."""
-    if name.startswith("mcp__"):
-        return name[5:].partition("__")[0]
-    return name.partition("/")[0] if "/" in name else None
+    tool = name.partition("(")[0]  # what is in the brackets may be a path
+    if tool.startswith("mcp__"):
+        return tool[5:].partition("__")[0]
+    return tool.partition("/")[0] if "/" in tool else None
 
 
 # ---------------------------------------------------------------------------------------- answers
@@ -253,8 +255,22 @@ def may_do(reach: Reach, activity: str) -> Answer | None:
     if not answers:
         return silent
     widest = min(answers, key=lambda each: _STATES_WIDEST_FIRST.index(each.state))
+    if widest.state == "denies" and (unknown := tuple(_unknown_tools(reach))):
+        return Answer("unknown", unknown)
     reasons = (grant for each in answers if each.state == widest.state for grant in each.reasons)
     return Answer(widest.state, tuple(dict.fromkeys(reasons)))
+
+
+def _unknown_tools(reach: Reach) -> Iterator[Grant]:
+    """The tools that a list allows and of which nothing is known, where such tools may exist."""
+    others = OTHER_TOOLS.get(reach.program)
+    if others is None:
+        return
+    known = others.union(*TOOLS_BY_ACTIVITY[reach.program].values())
+    for each in reach.grants_of("tool"):
+        tool = tool_of(reach.program, each.name)
+        if not (each.base or tool in known or _server_in(tool)) and each.effect == "allows":
+            yield each
 
 
 def _answer_by_mode(reach: Reach, name: str, states: dict[str, State]) -> Answer | None:
@@ -353,13 +369,16 @@ def _may_use_server(reach: Reach, server: str, given: InheritedGrants) -> Answer
     tools = [each for each in _all_grants(reach, "tool") if _server_in(each.name) == server]
     asked = [each for each in tools if not each.base]
     everything = [each for each in reach.grants_of("tool") if each.name == EVERYTHING and each.base]
-    if any(each.effect == "denies" for each in own):
-        return Answer("denies", tuple(own))
+    listed = own or given.get(("server", server), ())
+    if any(each.effect == "denies" for each in own) or (
+        listed and all(each.effect == "denies" for each in listed)
+    ):
+        return Answer("denies", tuple(listed))
     allowed = [each for each in asked if each.effect != "denies"]
     denied = [each for each in asked if each.effect == "denies"]
     if not asked:
         base = everything[0].effect if everything else "allows"
-        decided = Answer(base, (*everything, *(own or given.get(("server", server), ()))))
+        decided = Answer(base, (*everything, *listed))
         return _skip_question(reach, server, decided) if reach.sort == MAIN_AGENT else decided
     whole = {f"mcp__{server}", f"mcp__{server}__*", f"{server}/*"}
     if denied and any(each.name in whole for each in denied):
