@@ -33,7 +33,7 @@ import rtoml
 
 from equipage.clients import format as client_format
 from equipage.clients import mcp
-from equipage.clients.catalogue import SKILL_TABLES, convention_in, table_file
+from equipage.clients.catalogue import SKILL_TABLES, client_named, convention_in, table_file
 from equipage.clients.index import KINDS, Entry
 from equipage.formats.defect.mcp import McpJson
 from equipage.formats.defect.skill import Skill
@@ -71,13 +71,21 @@ def entries() -> dict[str, Entry]:
 
 
 def entry_of(name: str) -> Entry:
-    if "title" not in table_file(name).content:
-        return Entry(name)
+    content = table_file(name).content
+    if "title" not in content:
+        if other := content.keys() - {"kind", "tool", "grants"}:
+            raise SystemExit(f"{name}.toml has no title, so it cannot have {', '.join(other)}")
+        return Entry(name, content.get("tool") or client_named(name.partition("/")[0]).name)
     table = convention_in(name)
-    restricting = tuple(sorted(table.restricting_fields))
-    fields = tuple(each.name for each in table.fields)
     return Entry(
-        name, table.paths, table.tool, table.title, table.sort, table.syntax, fields, restricting
+        name,
+        table.tool,
+        table.paths,
+        table.title,
+        table.sort,
+        table.syntax,
+        tuple(each.name for each in table.fields),
+        tuple(sorted(table.restricting_fields)),
     )
 
 
@@ -85,6 +93,8 @@ def entry_of(name: str) -> Entry:
 MADE = entries()
 KINDS.clear()
 KINDS.update(MADE)
+FOLDERS = sorted(path.parent.name for path in (PACKAGE / "clients").glob("*/client.toml"))
+CLIENTS = {client_named(folder).name: folder for folder in FOLDERS}
 
 #: What `Loaded.config` is, where that is not the model of the kind, or the file decides.
 RESULTS: dict[str, tuple[type[Any], ...]] = {
@@ -376,7 +386,8 @@ def index_json() -> str:
     unread = rtoml.loads((PACKAGE / "clients/unread.toml").read_text(encoding="utf-8"))["unread"]
     rows = [f"{dumped(kind)}: {dumped(msgspec.to_builtins(each))}" for kind, each in MADE.items()]
     kinds, others = ",\n".join(rows), ",\n".join(map(dumped, unread))
-    return f'{{"kinds": {{\n{kinds}\n}}, "unread": [\n{others}\n]}}\n'
+    head = f'"clients": {dumped(CLIENTS)}'
+    return f'{{{head}, "kinds": {{\n{kinds}\n}}, "unread": [\n{others}\n]}}\n'
 
 
 def dumped(value: Any) -> str:

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from equipage.cli import main
-from equipage.clients.activities import ACTIVITIES
+from equipage.clients.catalogue import ACTIVITIES
 from equipage.clients.reading import MAIN_AGENT, read_folder
 from equipage.effect.reach import Column, Matrix, answer, matrices
 from equipage.loading.session import Request
@@ -100,7 +100,12 @@ ANSWERS: list[tuple[str, dict[str, Any], tuple[str, str], str, list[str]]] = [
     ),
     (
         "a server that is switched off",
-        {OPENCODE: opencode(""), "opencode.json": {"mcp": {"docs": {"type": "local", "command": ["a"], "enabled": False}}}},
+        {
+            OPENCODE: opencode(""),
+            "opencode.json": {
+                "mcp": {"docs": {"type": "local", "command": ["a"], "enabled": False}}
+            },
+        },
         ("server", "docs"),
         "denies",
         ["mcp.docs"],

@@ -16,7 +16,7 @@ from equipage.cli.arguments import (
 )
 from equipage.cli.output import Output
 from equipage.cli.request import NOTHING_FOUND, workspace_of
-from equipage.clients.activities import ACTIVITIES, DOCUMENTED_ONLY
+from equipage.clients.catalogue import ACTIVITIES
 from equipage.clients.grants import Grant, Reach
 from equipage.clients.plugins import EDITOR_SETTINGS, Part
 from equipage.clients.reading import MAIN_AGENT, configured_folder, read_folder, reading_of
@@ -44,6 +44,8 @@ _ROLES = {
     "denies": "help",
 }
 #: What the table calls the activities.
+#: What a client documents and no run without a person showed; the wider of the two counts.
+_DOCUMENTED_ONLY = ("permissionMode = ", "permissions.defaultMode = bypassPermissions")
 _COLUMN_NAMES = dict(zip(ACTIVITIES, ("READS", "WRITES", "RUNS", "NETWORK", "AGENTS"), strict=True))
 #: How many servers a row of the table names.
 _MAX_SERVERS_NAMED = 4
@@ -303,7 +305,7 @@ def _reason_lines(reasons: Sequence[Grant], places: Places, style: Style) -> Ite
             continue
         place = style.paint("place", visible(_place(each, places)))
         field = f" at {visible(each.field)}" if each.field else ""
-        seen = _UNSEEN_NOTE if each.name.startswith(DOCUMENTED_ONLY) else ""
+        seen = _UNSEEN_NOTE if each.name.startswith(_DOCUMENTED_ONLY) else ""
         yield f"{what}: {place}{field}{seen}"
     if len(reasons) > _MAX_REASONS:
         yield f"and {len(reasons) - _MAX_REASONS} more"

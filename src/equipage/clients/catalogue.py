@@ -14,11 +14,12 @@ import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import cache
+from types import GenericAlias
 from typing import Annotated, Any, Literal
 
 import msgspec
 
-from equipage.clients.index import KINDS, FileSyntax, with_article
+from equipage.clients.index import CLIENTS, KINDS, FileSyntax, with_article
 from equipage.core.diagnostics import Code, Fact, Severity
 from equipage.files.walking import expand_choices
 from equipage.loading.session import Session
@@ -225,12 +226,38 @@ _PARTS = frozenset({"like", "example", "groups", "types", "rows", "grants"})
 _JOINED_PARTS = ("fields", "example")
 
 
+#: What people ask about, in their words.
+ACTIVITIES = ("read files", "write files", "run commands", "use the network", "start agents")
+_Activity = Annotated[str, msgspec.Meta(pattern=rf"\A(?:{'|'.join(ACTIVITIES)})\Z")]
+State = Literal["allows", "partly", "asks", "denies", "unknown"]
+
+
 class Client(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """The `client.toml` of a client: what its tables share."""
+    """The `client.toml` of a client: what it does with its files, and what its tables share."""
 
     name: str  #: as people call it
     #: which one was run for the tables; without it, they are known by its pages
     version: str | None = None
+    #: the tools that let an agent do what people ask about
+    tools_by_activity: dict[_Activity, Names] = {}
+    #: where modes decide instead of tools: each mode, and what its values mean. The widest counts
+    modes_by_activity: dict[_Activity, dict[str, dict[str, State]]] = {}
+    #: tools that are no activity, of a client whose tools are not all known: what a tool of another
+    #: name does is unknown
+    other_tools: Names | None = None
+    aliases: dict[str, str] = {}  #: names of tools that the client reads as another
+    built_in_tools: str | None = None  #: the name in a list of tools that means all its own
+    skill_tool: str | None = None  #: the tool without which an agent cannot use skills
+    #: tools that the main agent uses without a question, unless a rule says otherwise
+    unasked_tools: Names = ()
+    #: the modes of the main agent in which it uses tools without a question; `*` is every tool
+    unasked_by_mode: dict[str, Names] = {}
+    #: whether a skill or a command lets the main agent use tools without a question
+    headers_allow_tools: bool = False
+    #: how paths in a project begin that belong to it, where their kind does not say it: several
+    #: clients read skills and instructions
+    starts: Names = ()
+    also_reads: Names = ()  #: how paths of files of other clients begin that it reads as well
     names: dict[str, Names] = {}  #: lists of names, such as those of its tools
     types: dict[str, str] = {}  #: further words for types
     groups: dict[str, Table] = {}
@@ -294,7 +321,7 @@ class TableFile:
             return
         settings = {"meaning": row} if isinstance(row, str) else dict(row)
         kind = self.parse_type(settings.pop("type", "text"))
-        limits = {_LIMITS[key]: settings.pop(key) for key in _LIMITS if key in settings}
+        limits: Table = {_LIMITS[key]: settings.pop(key) for key in _LIMITS if key in settings}
         if limits:
             kind = Annotated[kind, msgspec.Meta(**limits)]
         names = settings.pop("each", None)
@@ -325,7 +352,7 @@ class TableFile:
         part = self._parse_part(rest)
         if isinstance(part, Group | CompositeType):
             return CompositeType("list" if how == "list" else "names", (part,))
-        return tuple[part, ...] if how == "list" else dict[str, part]
+        return GenericAlias(*((tuple, (part, ...)) if how == "list" else (dict, (str, part))))
 
     def group(self, name: str) -> Group:
         file, row = self.find("groups", name)
@@ -374,6 +401,11 @@ def client_named(folder: str) -> Client:
         return msgspec.convert(file.content, Client)
 
 
+def client_of(program: str) -> Client:
+    """The client that people call so; one of which nothing is known if there is none."""
+    return client_named(CLIENTS[program]) if program in CLIENTS else Client(program)
+
+
 @cache
 def convention_in(file: str) -> Convention:
     """The table in a file of the catalogue."""
@@ -384,8 +416,9 @@ def convention_of(kind: str) -> Convention | None:
     """The table of a kind; None for skills and lists of MCP servers, of which several clients have
     a table each."""
     entry = KINDS.get(kind)
-    is_own = entry is not None and bool(entry.title) and kind != "skill"
-    return convention_in(entry.file) if is_own else None
+    if entry is None or not entry.title or kind == "skill":
+        return None
+    return convention_in(entry.file)
 
 
 @cache

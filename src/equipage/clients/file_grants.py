@@ -21,26 +21,14 @@ from equipage.clients.mcp import dialect_of
 from equipage.core.path import ROOT, Path, get, walk
 from equipage.loading.format import Format, Sensitive
 
-#: The programs whose formats are kinds of their own; those of conventions are in their tables.
-_PROGRAMS = {
-    "server": "ThoughtJack",
-    "blueprint": "mlua_swarm",
-    "agent_md": "mlua_swarm",
-    "toolpack": "RAGX",
-    "profile": "defect",
-    "settings": "defect",
-    "skill": "any program with skills",
-    "mcp": "any MCP client",
-    "project": "equipage",
-    "claude-plugin-settings": "Claude Code",
-    "claude-monitors": "Claude Code",
-    "vscode-settings": "VS Code",
-} | {kind: each.tool for kind, each in KINDS.items() if each.title and kind != "skill"}
+#: The programs of kinds without a table, or with several.
+_PROGRAMS = {"server": "ThoughtJack", "skill": "any program with skills"}
 
 
 def program_of(kind: str) -> str:
     """The program that files of a kind are for."""
-    return _PROGRAMS.get(kind, "another program")
+    known = KINDS[kind].tool if kind in KINDS else "another program"
+    return _PROGRAMS.get(kind, known)
 
 
 def subjects_of(kind: str) -> tuple[Subject, ...] | None:

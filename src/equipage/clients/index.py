@@ -19,9 +19,9 @@ class Entry(msgspec.Struct, frozen=True, omit_defaults=True):
     """What is known of a kind before its table is read."""
 
     file: str  #: the path of its table below this folder, without its ending
+    tool: str  #: the program that files of the kind are for
     paths: tuple[str, ...] = ()
     #: the rest is empty for files of which only the grants are in a table
-    tool: str = ""
     title: str = ""
     sort: str = ""
     syntax: FileSyntax = "header"
@@ -34,9 +34,10 @@ class Entry(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 class Index(msgspec.Struct, frozen=True):
+    clients: dict[str, str]  #: the name of a client → its folder
     kinds: dict[str, Entry]
     #: what belongs to clients and is not read: what it is, and where it lives
-    unread: tuple[tuple[str, tuple[str, ...]], ...] = ()
+    unread: tuple[tuple[str, tuple[str, ...]], ...]
 
 
 def with_article(title: str) -> str:
@@ -45,4 +46,4 @@ def with_article(title: str) -> str:
 
 with open(os.path.join(os.path.dirname(__file__), "index.json"), "rb") as _file:
     _INDEX = msgspec.json.decode(_file.read(), type=Index)
-KINDS, UNREAD = _INDEX.kinds, _INDEX.unread
+CLIENTS, KINDS, UNREAD = _INDEX.clients, _INDEX.kinds, _INDEX.unread

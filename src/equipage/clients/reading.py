@@ -13,17 +13,7 @@ from typing import Any
 import msgspec
 
 from equipage.clients import codes
-from equipage.clients.activities import (
-    ALSO_READ_PATHS,
-    ANY_CLIENT,
-    CLIENT_BY_PATH,
-    CLIENT_FOLDERS,
-    HEADERS_ALLOW_TOOLS,
-    MODES_BY_ACTIVITY,
-    TOOLS_BY_ACTIVITY,
-    UNASKED_TOOLS,
-)
-from equipage.clients.catalogue import convention_of
+from equipage.clients.catalogue import client_of, convention_of
 from equipage.clients.codes import CLAUDE_CODES, MCP_CODES
 from equipage.clients.file_grants import (
     default_grants,
@@ -32,7 +22,7 @@ from equipage.clients.file_grants import (
     reach_of_value,
 )
 from equipage.clients.grants import EVERYTHING, Grant, Reach
-from equipage.clients.index import KINDS
+from equipage.clients.index import CLIENTS, KINDS
 from equipage.clients.mcp import Dialect, dialect_of
 from equipage.core import codes as core_codes
 from equipage.core.diagnostics import Diagnostic
@@ -240,7 +230,14 @@ _SORTS_OF_MAIN_AGENT = _INHERITED_SORTS - {"plugin", "extension"}
 #: What is or gives a row of its own.
 _SORTS_WITH_ROW = _SORTS_OF_MAIN_AGENT | {"agent"}
 #: The clients that kinds name; several read instructions.
-_CLIENTS = {each.tool for kind, each in KINDS.items() if kind != "instructions"}
+_CLIENTS = {each.tool for kind, each in KINDS.items() if each.title and kind != "instructions"}
+#: The client of a file that any of them may read.
+ANY_CLIENT = "any client"
+#: Folders of clients: what lies beside one is the project that it configures.
+_CLIENT_FOLDERS = frozenset(
+    {".claude", ".codex", ".gemini", ".qwen", ".opencode", ".cursor", ".github", ".vscode", ".roo"}
+    | {".kiro", ".zed", ".amp", ".agents", ".defect", ".windsurf", "skills", "agents", ".copilot"}
+)
 
 
 def _has_table(kind: str) -> bool:
@@ -275,7 +272,7 @@ def _client_of(outcome: Outcome) -> Reach:
     program = program_of_file(outcome.kind, file)
     if program not in _CLIENTS:
         inside = file[len(configured_folder(file)) :].lstrip("/")
-        named = (client for start, client in CLIENT_BY_PATH.items() if inside.startswith(start))
+        named = (each for each in CLIENTS if inside.startswith(client_of(each).starts))
         program = next(named, ANY_CLIENT)
     return Reach(file, "settings", outcome.kind.name, program, file)
 
@@ -322,7 +319,7 @@ def main_agents(outcomes: Iterable[Outcome]) -> list[Reach]:
             each, file=configured_folder(each.file) or ".", name=f"{MAIN_AGENT} of {each.program}"
         )
         for each in _main_agents(reaches)
-        if each.program in TOOLS_BY_ACTIVITY or each.program in MODES_BY_ACTIVITY
+        if client_of(each.program).tools_by_activity or client_of(each.program).modes_by_activity
     ]
 
 
@@ -356,7 +353,8 @@ def _main_agents(giving: Iterable[Reach]) -> Iterator[Reach]:
 def _merge_layers(layers: Iterable[Reach], program: str) -> Iterator[Grant]:
     """The grants of all layers: lists are joined, of a mode the highest that is written counts."""
     kept: dict[object, Grant] = {
-        tool: Grant("tool", tool, "allows", default=True) for tool in UNASKED_TOOLS.get(program, ())
+        tool: Grant("tool", tool, "allows", default=True)
+        for tool in client_of(program).unasked_tools
     }
     usual = default_grants(_SETTINGS_OF_CLIENTS.get(program, ""))
     for each in (*usual, *(grant for layer in layers for grant in layer.grants)):
@@ -372,9 +370,7 @@ def _counts_for(agent: Reach, other: Reach) -> bool:
     """Whether what a file says counts for an agent."""
     base = configured_folder(other.file)
     inside = other.file[len(base) :].lstrip("/")
-    same = other.program == agent.program or inside.startswith(
-        ALSO_READ_PATHS.get(agent.program, ("\0",))
-    )
+    same = other.program == agent.program or inside.startswith(client_of(agent.program).also_reads)
     return same and (not base or f"{configured_folder(agent.file)}/".startswith(f"{base}/"))
 
 
@@ -382,7 +378,7 @@ def _inheritable_grants(agent: Reach, other: Reach) -> Iterator[Grant]:
     if other.sort == "skill":
         yield Grant("skill", other.name, "allows", other.file)
     if other.sort in ("skill", "command"):
-        counts = agent.sort == MAIN_AGENT and agent.program in HEADERS_ALLOW_TOOLS
+        counts = agent.sort == MAIN_AGENT and client_of(agent.program).headers_allow_tools
         allowed = (each for each in other.grants if each.sort == "tool" and not each.default)
         yield from allowed if counts else ()
         return
@@ -392,5 +388,5 @@ def _inheritable_grants(agent: Reach, other: Reach) -> Iterator[Grant]:
 def configured_folder(file: str) -> str:
     """The folder that a file configures: the one around the first folder of a client."""
     parts = posixpath.dirname(file).split("/")
-    ends = [number for number, part in enumerate(parts) if part in CLIENT_FOLDERS]
+    ends = [number for number, part in enumerate(parts) if part in _CLIENT_FOLDERS]
     return "/".join(parts[: ends[0]] if ends else parts)

@@ -15,17 +15,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import msgspec
 
-from equipage.clients.activities import (
-    ACTIVITIES,
-    ALIASES,
-    ALL_BUILT_IN,
-    MODES_BY_ACTIVITY,
-    OTHER_TOOLS,
-    SKILL_TOOL,
-    TOOLS_BY_ACTIVITY,
-    UNASKED_BY_MODE,
-    State,
-)
+from equipage.clients.catalogue import ACTIVITIES, State, client_of
 from equipage.clients.file_grants import default_grants, guess_grants, reach_of_value, subjects_of
 from equipage.clients.grants import (
     EFFECTS,
@@ -167,9 +157,8 @@ def _matrix(program: str, agents: list[Reach]) -> Matrix:
 
 
 def _is_known_activity(program: str, activity: str) -> bool:
-    return activity in TOOLS_BY_ACTIVITY.get(program, {}) or activity in MODES_BY_ACTIVITY.get(
-        program, {}
-    )
+    client = client_of(program)
+    return activity in client.tools_by_activity or activity in client.modes_by_activity
 
 
 def _names_of_sort(reach: Reach, sort: str) -> Iterator[str]:
@@ -195,7 +184,7 @@ def _all_grants(reach: Reach, sort: str) -> Iterator[Grant]:
 def tool_of(program: str, name: str) -> str:
     """The tool that a grant is about: `Bash` for `Bash(git:*)`."""
     tool = name.partition("(")[0].strip()
-    return ALIASES.get(program, {}).get(tool, tool)
+    return client_of(program).aliases.get(tool, tool)
 
 
 def _server_in(name: str) -> str | None:
@@ -243,14 +232,17 @@ def answer(reach: Reach, column: Column, given: InheritedGrants | None = None) -
 
 def may_do(reach: Reach, activity: str) -> Answer | None:
     """Whether an agent may do an activity; None where its file says nothing of it."""
-    modes = MODES_BY_ACTIVITY.get(reach.program, {}).get(activity)
+    client = client_of(reach.program)
+    modes = client.modes_by_activity.get(activity)
     silent = Answer("unknown") if reach.sort == MAIN_AGENT else None
     if modes is not None:
         decided = [
-            each for each in (_answer_by_mode(reach, *mode) for mode in modes) if each is not None
+            each
+            for each in (_answer_by_mode(reach, *mode) for mode in modes.items())
+            if each is not None
         ]
         return min(decided, key=lambda each: _STATES_WIDEST_FIRST.index(each.state), default=silent)
-    tools = TOOLS_BY_ACTIVITY.get(reach.program, {}).get(activity, ())
+    tools = client.tools_by_activity.get(activity, ())
     answers = [each for each in (may_use(reach, tool) for tool in tools) if each is not None]
     if not answers:
         return silent
@@ -263,10 +255,10 @@ def may_do(reach: Reach, activity: str) -> Answer | None:
 
 def _unknown_tools(reach: Reach) -> Iterator[Grant]:
     """The tools that a list allows and of which nothing is known, where such tools may exist."""
-    others = OTHER_TOOLS.get(reach.program)
-    if others is None:
+    client = client_of(reach.program)
+    if client.other_tools is None:
         return
-    known = others.union(*TOOLS_BY_ACTIVITY[reach.program].values())
+    known = frozenset(client.other_tools).union(*client.tools_by_activity.values())
     for each in reach.grants_of("tool"):
         tool = tool_of(reach.program, each.name)
         if not (each.base or tool in known or _server_in(tool)) and each.effect == "allows":
@@ -310,7 +302,7 @@ def may_use(reach: Reach, tool: str) -> Answer | None:
 
 def _skip_question(reach: Reach, tool: str, decided: Answer) -> Answer:
     """The answer about the main agent, which in some modes does not ask."""
-    modes = UNASKED_BY_MODE.get(reach.program, {})
+    modes = client_of(reach.program).unasked_by_mode
     for each in reach.grants_of("mode") if decided.state == "asks" else ():
         if not {tool, EVERYTHING}.isdisjoint(modes.get(each.name, ())):
             return Answer("allows", (each,))
@@ -321,7 +313,7 @@ def _skip_question(reach: Reach, tool: str, decided: Answer) -> Answer:
 
 
 def _strictest_match(program: str, grants: Sequence[Grant], tool: str) -> Answer | None:
-    everything = ALL_BUILT_IN.get(program)
+    everything = client_of(program).built_in_tools
     matching = [each for each in grants if covers(each.name, tool) or each.name == everything]
     explicit = [each for each in matching if not each.base]
     # What holds for all tools of a server is closer than what holds for all tools.
@@ -398,7 +390,7 @@ def _may_use_skill(reach: Reach, skill: str, given: InheritedGrants) -> Answer |
     there = given.get(("skill", skill), ())
     if not there:
         return None
-    tool = SKILL_TOOL.get(reach.program)
+    tool = client_of(reach.program).skill_tool
     decided = may_use(reach, tool) if tool is not None else None
     if decided is None:
         return Answer("allows", there)

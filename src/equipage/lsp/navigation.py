@@ -83,7 +83,7 @@ def named_files(outcome: Outcome) -> Iterator[Symbol]:
 
 def _named_symbols(outcome: Outcome) -> Iterator[Symbol]:
     """The agents, skills, servers and tools that a file of an agent tool names."""
-    convention = convention_of(outcome)
+    convention = convention_of(outcome.kind.name)
     for _, each, word in () if convention is None else references_in(convention, outcome):
         # Of `Agent(reviewer)` only `reviewer` is the name; one that is escaped has no place.
         inside = word.text().find(each.name)
@@ -502,7 +502,7 @@ def _require_usable_name(
     if named.home is not None:
         _require_single_user(workspace, named, definition)
     outcome = workspace.load(definition.path or "").outcome
-    convention = None if outcome is None else convention_of(outcome)
+    convention = None if outcome is None else convention_of(outcome.kind.name)
     rule = None if convention is None else convention.name
     if rule is not None and not rule.allows(new):
         raise UsageError(f"`{new}` is not a name for this file: expected {rule.words}")
