@@ -51,7 +51,7 @@ FROM_KINDS = "made by tools/faces.py from the kinds; `make stubs` renews it."
 
 
 def entries() -> dict[str, Entry]:
-    """What the tables say of each kind. A table that is `like` one of another folder is no kind."""
+    """What the tables say of each kind. Those of skills of single clients are left out."""
     folder = PACKAGE / "clients"
     names = (path.relative_to(folder).with_suffix("") for path in sorted(folder.glob("*/*.toml")))
     tables = {

@@ -19,7 +19,7 @@ from typing import Annotated, Any, Literal
 
 import msgspec
 
-from equipage.clients.index import CLIENTS, KINDS, FileSyntax, with_article
+from equipage.clients.index import CLIENTS, KINDS, FileSyntax, add_article
 from equipage.core.diagnostics import Code, Fact, Severity
 from equipage.files.walking import expand_choices
 from equipage.loading.session import Session
@@ -172,7 +172,7 @@ class Convention(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     @property
     def title_with_article(self) -> str:
         """The title with its article."""
-        return with_article(self.title)
+        return add_article(self.title)
 
     @property
     def field_names(self) -> frozenset[str]:
@@ -242,7 +242,7 @@ class Client(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     tools_by_activity: dict[_Activity, Names] = {}
     #: where modes decide instead of tools: each mode, and what its values mean. The widest counts
     modes_by_activity: dict[_Activity, dict[str, dict[str, State]]] = {}
-    #: tools that are no activity, of a client whose tools are not all known: what a tool of another
+    #: tools beside those, of a client whose tools are not all known: what a tool of another
     #: name does is unknown
     other_tools: Names | None = None
     aliases: dict[str, str] = {}  #: names of tools that the client reads as another
@@ -270,7 +270,7 @@ class _Example(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class _FieldsOf(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """An entry that stands for the fields of a group."""
+    """An entry in place of which the fields of a group come."""
 
     fields_of: str
     without: Names = ()
@@ -289,12 +289,13 @@ class TableFile:
             self.content = {**base, **content, **joined}
 
     @contextmanager
-    def at(self, place: str) -> Iterator[None]:
+    def locate(self, place: str) -> Iterator[None]:
         """Say where in the file it is wrong."""
         try:
             yield
         except (msgspec.MsgspecError, AttributeError, LookupError, TypeError, ValueError) as error:
-            raise WrongTable(f"{self.name}.toml, {place}: {error}") from error
+            reason = f"there is no {error}" if isinstance(error, KeyError) else error
+            raise WrongTable(f"{self.name}.toml, {place}: {reason}") from error
 
     def find(self, part: str, name: str) -> tuple[TableFile, Any]:
         """What has a name in a part of this file or of its client, and the file that has it."""
@@ -308,7 +309,7 @@ class TableFile:
 
     def fields(self, rows: Table, place: str) -> Iterator[Field]:
         for name, row in rows.items():
-            with self.at(f"{place}.{name}"):
+            with self.locate(f"{place}.{name}"):
                 yield from self._fields_of_row(name, row)
 
     def _fields_of_row(self, name: str, row: Any) -> Iterator[Field]:
@@ -356,7 +357,7 @@ class TableFile:
 
     def group(self, name: str) -> Group:
         file, row = self.find("groups", name)
-        with file.at(f"groups.{name}"):
+        with file.locate(f"groups.{name}"):
             fields = tuple(file.fields(row["fields"], f"groups.{name}.fields"))
             return msgspec.convert({**row, "fields": fields}, Group)
 
@@ -368,7 +369,7 @@ class TableFile:
         settings = {key: each for key, each in self.content.items() if key not in _PARTS}
         settings["fields"] = tuple(self.fields(settings.get("fields", {}), "fields"))
         settings.setdefault("suffixes", _SUFFIXES.get(settings.get("syntax", ""), (".md",)))
-        with self.at("the whole of it"):
+        with self.locate("the whole of it"):
             if "tool" not in settings:
                 client = client_named(self.name.partition("/")[0])
                 settings |= {"tool": client.name, "version": client.version}
@@ -397,7 +398,7 @@ def table_file(name: str) -> TableFile:
 @cache
 def client_named(folder: str) -> Client:
     file = table_file(f"{folder}/client")
-    with file.at("the whole of it"):
+    with file.locate("the whole of it"):
         return msgspec.convert(file.content, Client)
 
 

@@ -162,8 +162,8 @@ def subjects_in(file: str) -> tuple[Subject, ...]:
 
 def parse_subjects(table: TableFile) -> Iterator[Subject]:
     for number, entry in enumerate(table.content.get("grants", ()), 1):
-        with table.at(f"grants[{number}]"):
-            rows = tuple(_rows(table, entry.get("rows", ())))
+        with table.locate(f"grants[{number}]"):
+            rows = tuple(parse_rows(table, entry["rows"], f"grants[{number}].rows"))
             keys = tuple(each.at[0] for each in rows)
             rows = tuple(
                 msgspec.structs.replace(each, known=keys) if each.read is read_other_keys else each
@@ -172,17 +172,22 @@ def parse_subjects(table: TableFile) -> Iterator[Subject]:
             yield msgspec.convert({**entry, "rows": rows}, Subject)
 
 
-def _rows(table: TableFile, entries: Iterable[Table], below: str = "") -> Iterator[Row]:
+def parse_rows(
+    table: TableFile, entries: Iterable[Table], place: str, below: str = ""
+) -> Iterator[Row]:
     """The rows that entries describe: each has a word first, and with it a field or several."""
     for number, entry in enumerate(entries, 1):
-        with table.at(f"row {number}, {entry}"):
+        with table.locate(f"{place}[{number}]"):
             (word, fields), *more = entry.items()
             options = dict(more)
             if word == "rows_of":
                 file, found = table.find("rows", fields)
-                yield from _rows(file, found, below + options.pop("below", ""))
+                below_them = below + options.pop("below", "")
                 if options:
-                    raise TypeError(f"`rows_of` takes no {', '.join(options)}")
+                    raise TypeError(f"`rows_of` takes no `{', '.join(options)}`")
+                yield from parse_rows(file, found, f"rows.{fields}", below_them)
                 continue
+            if word not in WORDS:
+                raise LookupError(f"there is no row `{word}`")
             for field in [fields] if isinstance(fields, str) else fields:
                 yield make_row(word, below + field, **options)

@@ -30,7 +30,7 @@ class Entry(msgspec.Struct, frozen=True, omit_defaults=True):
 
     @property
     def title_with_article(self) -> str:
-        return with_article(self.title)
+        return add_article(self.title)
 
 
 class Index(msgspec.Struct, frozen=True):
@@ -40,7 +40,7 @@ class Index(msgspec.Struct, frozen=True):
     unread: tuple[tuple[str, tuple[str, ...]], ...]
 
 
-def with_article(title: str) -> str:
+def add_article(title: str) -> str:
     return f"{'an' if title[0] in 'AEIOUaeiou' else 'a'} {title}"
 
 
