@@ -53,10 +53,10 @@ FROM_KINDS = "made by tools/faces.py from the kinds; `make stubs` renews it."
 def entries() -> dict[str, Entry]:
     """What the tables say of each kind. Those of skills of single clients are left out."""
     folder = PACKAGE / "clients"
-    names = (path.relative_to(folder).with_suffix("") for path in sorted(folder.glob("*/*.toml")))
-    tables = {
-        each.as_posix(): table_file(each.as_posix()) for each in names if each.name != "client"
-    }
+    paths = (path.relative_to(folder) for path in sorted(folder.glob("*/*.toml")))
+    names = [path.with_suffix("").as_posix() for path in paths]
+    others = {"mcp/dialects", *(name for name in names if name.endswith("/client"))}
+    tables = {name: table_file(name) for name in names if name not in others}
     bases = {each.content["like"] for each in tables.values() if "like" in each.content}
     found: dict[str, Entry] = {}
     for name, table in tables.items():

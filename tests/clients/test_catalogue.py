@@ -28,6 +28,7 @@ FOLDER = Path(equipage.__file__).parent / "clients"
 FILES = {
     path.relative_to(FOLDER).with_suffix("").as_posix(): rtoml.loads(path.read_text("utf-8"))
     for path in matching(FOLDER, "*/*.toml")
+    if path.stem != "dialects"
 }
 TABLES = [name for name in FILES if not name.endswith("/client")]
 

@@ -12,13 +12,13 @@ from equipage.clients.catalogue import SKILL_TABLES, Convention, convention_in, 
 from equipage.clients.format import format_of, list_item, model_of, sensitive_of
 from equipage.clients.references import parse_references, split_names
 from equipage.project.registry import built_in_kinds
-from lab import write
+from lab import REPOSITORY, write
 
 EVERY = (*conventions(), *map(convention_in, SKILL_TABLES))
 
 
 def test_the_versions_of_the_tables_are_those_that_were_run() -> None:
-    page = Path("docs/clients.md").read_text(encoding="utf-8")
+    page = (REPOSITORY / "docs/clients.md").read_text(encoding="utf-8")
     versions = {each.tool: each.version for each in EVERY if each.version is not None}
     assert {tool for tool, version in versions.items() if f"@{version}`" not in page} == set()
     assert {"Claude Code", "Codex", "Gemini CLI", "OpenCode"} <= versions.keys()

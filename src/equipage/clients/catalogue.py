@@ -293,7 +293,7 @@ class TableFile:
         """Say where in the file it is wrong."""
         try:
             yield
-        except (msgspec.MsgspecError, AttributeError, LookupError, TypeError, ValueError) as error:
+        except (LookupError, OSError, TypeError, ValueError, msgspec.MsgspecError) as error:
             reason = f"there is no {error}" if isinstance(error, KeyError) else error
             raise WrongTable(f"{self.name}.toml, {place}: {reason}") from error
 
