@@ -180,6 +180,45 @@ def plugins(**pins: str) -> dict[str, Any]:
     return {"name": "m", "owner": {"name": "o"}, "plugins": [{"name": "p", "source": source}]}
 
 
+PLUGIN, LISTED = ".claude-plugin/plugin.json", {"name": "p", "source": "./p"}
+HELD = {
+    "type": "http", "url": "https://a/?read_only=true", "headers": {"X-Mode": "safe"},
+    "env": {"MODE": "safe"}, "oauth": {"clientId": "a"}, "enabled_tools": ["a"], "disabled_tools": ["b"],
+    "includeTools": ["a"], "excludeTools": ["b"], "zeal": 1,
+}  # fmt: skip
+REMOTE = {
+    "type": "remote",
+    "url": "https://a/?read_only=true",
+    "headers": {"X-Mode": "safe"},
+    "oauth": {"clientId": "a"},
+}
+#: What restricts an agent, and what it brings.
+OWN = "disallowedTools: Bash\nisolation: worktree\nzeal: 1\nhooks: {PreToolUse: [{hooks: [{type: command, command: sh g.sh}]}]}\nmcpServers:\n- s: {command: x, env: {MODE: safe}}\n"
+#: Things that are named and removed as a whole: before, and after.
+GONE: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
+    **{f"a server of {file}": ({file: {top: {"a": HELD, "b": {"command": "x"}}}}, {file: {top: {"b": {"command": "x"}}}}) for file, top in {
+        ".mcp.json": "mcpServers", ".cursor/mcp.json": "mcpServers", ".gemini/settings.json": "mcpServers", ".zed/settings.json": "context_servers"
+    }.items()},
+    **{f"{file} with servers": ({file: {top: {"a": HELD}}}, {file: None}) for file, top in {".mcp.json": "mcpServers", ".cursor/mcp.json": "mcpServers"}.items()},
+    "servers with what is asked for": ({".vscode/mcp.json": {"inputs": [{"id": "a", "type": "pickString", "password": True, "options": ["a"]}], "servers": {"a": HELD}}}, {".vscode/mcp.json": None}),
+    "one of two values that are asked for": ({".vscode/mcp.json": {"inputs": [{"id": "a", "type": "promptString", "password": True}, {"id": "b", "type": "promptString"}], "servers": {}}}, {".vscode/mcp.json": {"inputs": [{"id": "b", "type": "promptString"}], "servers": {}}}),
+    "servers of Codex": ({".codex/config.toml": '[mcp_servers.a]\nurl = "https://a/?b=c"\nhttp_headers = {A = "b"}\nenabled_tools = ["a"]\n'}, {".codex/config.toml": ""}),
+    "a server of OpenCode": ({"opencode.json": {"mcp": {"a": REMOTE}}}, {"opencode.json": {"mcp": {}}}),
+    "a server that is off": ({"opencode.json": {"mcp": {"a": REMOTE}}}, {"opencode.json": {"mcp": {"a": {**REMOTE, "enabled": False}}}}),
+    "the servers of an agent": ({REVIEWER: AGENT.format("mcpServers:\n- a: {command: x}\n- s: {command: x, env: {MODE: safe}}\n")}, {REVIEWER: AGENT.format("mcpServers:\n- a: {command: x}\n")}),
+    "an agent": ({REVIEWER: AGENT.format(OWN), "g.sh": "exit 2\n"}, {REVIEWER: None}),
+    "an agent of which nothing is known": ({REVIEWER: AGENT.format("tools: 5\n")}, {REVIEWER: None}),
+    "a command": ({".claude/commands/a.md": AGENT.format("disallowed-tools: Bash\n")}, {".claude/commands/a.md": None}),
+    "a skill": ({".claude/skills/a/SKILL.md": AGENT.format("disallowed-tools: Bash\n")}, {".claude/skills/a/SKILL.md": None}),
+    "an agent of Cursor": ({".cursor/agents/a.md": AGENT.format("readonly: true\n")}, {".cursor/agents/a.md": None}),
+    "an agent of OpenCode": ({".opencode/agent/a.md": AGENT.format("permission: {bash: deny}\n")}, {".opencode/agent/a.md": None}),
+    "an agent in a list of them": ({"opencode.json": {"agent": {"a": {"permission": {"bash": "deny"}}}}}, {"opencode.json": {}}),
+    "a workflow": ({WORKFLOW: workflow("if: false\n", contents="read")}, {WORKFLOW: None}),
+    "a plugin": ({PLUGIN: {"name": "p", "version": "1.0.0", "mcpServers": {"a": HELD}, "defaultEnabled": False}}, {PLUGIN: None}),
+    "a plugin in a list": ({PLUGINS: {"name": "m", "owner": {"name": "o"}, "plugins": [{**LISTED, "strict": False, "defaultEnabled": False}]}}, {PLUGINS: plugins() | {"plugins": []}}),
+}  # fmt: skip
+
+
 def launched(package: str) -> dict[str, Any]:
     return {".mcp.json": {"mcpServers": {"a": {"command": "npx", "args": ["-y", package]}}}}
 
@@ -268,6 +307,11 @@ CHANGES = [
     *(Change(f"{package} is pinned", launched(package), launched(f"{package}@1.2.3"), ("changed",), ("widened",), 0) for package in ("x", "@scope/x")),
     *(Change(f"x becomes {other}", launched("x"), launched(other), ("widened",)) for other in ("y@1.2.3", "x@latest", "x@1", "x@https://a/1.2.3", "x@1.2.3&y")),
     Change("a pin goes", launched("x@1.2.3"), launched("x"), ("widened",)),
+    *(Change(f"{what} is gone", before, after, (), ("widened",), 0) for what, (before, after) in GONE.items()),
+    Change("a guard is gone", {SETTINGS: {"hooks": {"PreToolUse": [{"hooks": [{"type": "command", "command": "x"}]}]}}}, {SETTINGS: {"hooks": {}}}, ("permission widened: hooks",)),
+    Change("a file with a guard is gone", {"hooks/hooks.json": {"hooks": {"PreToolUse": [{"hooks": [{"type": "command", "command": "x"}]}]}}, PLUGIN: {"name": "p"}}, {"hooks/hooks.json": None}, ("permission widened: hooks",)),
+    Change("a server restricts less", {".mcp.json": {"mcpServers": {"a": {"command": "x", "env": {"MODE": "safe"}}}}}, {".mcp.json": {"mcpServers": {"a": {"command": "x"}}}}, ("permission widened",)),
+    Change("a server takes the place of another", {".mcp.json": {"mcpServers": {"a": {"command": "x", "env": {"MODE": "safe"}}}}}, {".mcp.json": {"mcpServers": {"b": {"command": "x"}}}}, ("widened",)),
     Change("settings are repaired", {SETTINGS: '{"permissions": {"deny": ["Bash"]},}'}, {SETTINGS: rules(deny=["Bash"])}, (), ("widened",), 0),
 ]  # fmt: skip
 

@@ -223,8 +223,6 @@ def put(files: Any) -> None:
         mark, text = content if isinstance(content, tuple) else (None, content)
         if isinstance(text, int):
             mark = text
-        elif text is None:
-            Path(name).unlink()
         else:
             write(Path(), {name: text})
         if mark is not None:

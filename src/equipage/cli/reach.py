@@ -23,7 +23,7 @@ from equipage.clients.tables.activities import ACTIVITIES, DOCUMENTED_ONLY
 from equipage.clients.tables.unread import EDITOR
 from equipage.core.diagnostics import UsageError
 from equipage.core.text import nearest, visible
-from equipage.effect.reach import Answer, Column, Matrix, answer, matrices, reach_of_part
+from equipage.effect.reach import Answer, Column, Matrix, answer, matrices, reaches_of_part
 from equipage.files import System
 from equipage.files.walking import is_ignored
 from equipage.render.page import Places, places_of
@@ -141,9 +141,9 @@ def _reaches_of_editors(found: Sequence[FileLoad], system: System) -> Iterator[R
         if each.unread == EDITOR:
             part = Part(each.path, EDITOR, EDITOR_SETTINGS)
             data = system.peek(each.path) or b""
-            reach = reach_of_part(part, data, system.name_of(each.path))
-            if reach is not None and any(not grant.default for grant in reach.grants):
-                yield reach
+            for reach in reaches_of_part(part, data, system.name_of(each.path)):
+                if any(not grant.default for grant in reach.grants):
+                    yield reach
 
 
 def _note_unknown(found: Sequence[FileLoad], system: System, output: Output) -> bool:

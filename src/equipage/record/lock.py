@@ -32,7 +32,7 @@ from equipage.core import codes
 from equipage.core.frozen import convert
 from equipage.core.path import Path, PathSyntaxError, format_path, parse_path, walk
 from equipage.core.text import visible_json
-from equipage.effect.reach import reach_of_part
+from equipage.effect.reach import reaches_of_part
 from equipage.files import System, is_below, parents_of
 from equipage.files.disk import TooManyFiles, hash_files_below
 from equipage.files.sandbox import real_path
@@ -386,12 +386,12 @@ def _lock_part(part: Part, digest: str, name: str, system: System) -> LockedFile
     data = system.peek(part.path)
     # The bytes that are parsed must be those that are hashed.
     is_same = data is not None and hashlib.sha256(data).hexdigest() == digest
-    reach = reach_of_part(part, data, name) if data is not None and is_same else None
+    reaches = reaches_of_part(part, data, name) if data is not None and is_same else ()
     runs = (name,) if part.runs and system.is_executable(part.path) else ()
     item = Item(UNREAD, digest, what=part.what, executable=runs)
-    if reach is not None:
+    if reaches:
         # Most of such a file is about other things: of it, what it allows counts.
-        grants = dict(_lock_reaches([reach]))
+        grants = dict(_lock_reaches(reaches))
         meaning = hashlib.sha256(canonical_json(msgspec.to_builtins(grants))).hexdigest()
         item = Item(part.kind, meaning, what=part.what, reach=grants)
     return LockedFile(name, item, ((name, digest),))
