@@ -249,15 +249,6 @@ def access_levels(field: str) -> Row:
     return Row(_split_field(field), "mode", read)
 
 
-def inputs(field: str) -> tuple[Row, ...]:
-    """Values that an editor asks for or lets a command answer, and puts into servers. How it asks
-    changes nothing that they may do."""
-    answers = (
-        any_change_widens(f"{field}/*/{name}") for name in ("command", "args", "default", "options")
-    )
-    return (*answers, guards(f"{field}/*/password"))
-
-
 def variables(field: str) -> Row:
     """Variables for programs; of some, the value counts as well."""
 
@@ -835,6 +826,13 @@ def whole_file(
 ) -> tuple[Subject, ...]:
     """The subjects of a file that is one subject as a whole."""
     return (Subject(rows, sort=sort, precedence=precedence),)
+
+
+def inputs(*at: str) -> Subject:
+    """Values that an editor asks for or lets a command answer, and puts into servers. How it asks
+    changes nothing that they may do."""
+    answers = (any_change_widens(name) for name in ("command", "args", "default", "options"))
+    return Subject((*answers, guards("password")), (*at, EVERYTHING), "input", ("id",))
 
 
 # Rows for a field that has one meaning as a text, and another as a table.

@@ -48,7 +48,6 @@ _VSCODE_ROWS = (
         )
     ),
     servers("mcp/servers"),
-    *inputs("mcp/inputs"),
     any_change_widens("chat.mcp.access"),
     allows_each_value("chat.mcp.discovery.enabled"),
     allows_each_value("chat.mcp.autostart"),
@@ -92,10 +91,13 @@ _VSCODE_STARTS = (
 #: kind → what has a reach in a file of it, and by which fields
 TABLES: dict[str, tuple[Subject, ...]] = {
     # VS Code, and what runs in it; `clients.plugins` reads the file.
-    "vscode-settings": whole_file(
-        *_VSCODE_ROWS,
-        other_keys(*_VSCODE_STARTS, known=(row.at[0] for row in _VSCODE_ROWS)),
-        sort="settings",
+    "vscode-settings": (
+        *whole_file(
+            *_VSCODE_ROWS,
+            other_keys(*_VSCODE_STARTS, known=("mcp", *(row.at[0] for row in _VSCODE_ROWS))),
+            sort="settings",
+        ),
+        inputs("mcp", "inputs"),
     ),
     # GitHub Copilot.
     "copilot-agent": whole_file(

@@ -320,7 +320,7 @@ TABLES: dict[str, tuple[Subject, ...]] = {
         allows("amp.guardedFiles.allowlist", "path"),
         allows("amp.toolbox.path", "path"),
         allows("amp.skills.path", "path"),
-        any_change_widens("amp.mcpPermissions", "server"),
+        any_change_widens("amp.mcpPermissions"),
         servers("amp.mcpServers"),
         precedence="first",
     ),
@@ -336,5 +336,5 @@ TABLES: dict[str, tuple[Subject, ...]] = {
         runs("retry/on_failure"),
     ),
     # Lists of MCP servers.
-    "mcp": whole_file(servers("servers"), *inputs("inputs"), sort="servers"),
+    "mcp": (*whole_file(servers("servers"), sort="servers"), inputs("inputs")),
 }
