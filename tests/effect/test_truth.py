@@ -219,6 +219,86 @@ GONE: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
 }  # fmt: skip
 
 
+def moved(was: str, now: str, text: str, new: str = "", **files: Any) -> tuple[dict[str, Any], dict[str, Any]]:  # fmt: skip
+    """A file at one place, and then, with the same text or a new one, at another."""
+    return {was: text, **files}, {was: None, now: new or text}
+
+
+GUARDED = AGENT.format("hooks: {PreToolUse: [{hooks: [{type: command, command: sh g.sh}]}]}\n")
+WIDE, NAMELESS = AGENT.format(""), "---\ndescription: Review.\n---\nReview.\n"
+SAME_PLACE = ".claude/agents/more/r.md"
+MOVED = [
+    ("an agent", moved(REVIEWER, SAME_PLACE, WIDE), (f"{SAME_PLACE} (was {REVIEWER})",)),
+    (
+        "an agent of which nothing is known",
+        moved(REVIEWER, SAME_PLACE, AGENT.format("tools: 5\n")),
+        ("it did not change",),
+    ),
+    ("an agent with an unknown key", moved(REVIEWER, SAME_PLACE, AGENT.format("zeal: 1\n")), ()),
+    ("an agent with a guard", moved(REVIEWER, SAME_PLACE, GUARDED, **{"g.sh": "exit 2\n"}), ()),
+    (
+        "a narrower one",
+        moved(REVIEWER, SAME_PLACE, WIDE, AGENT.format("tools: Read\n")),
+        ("permission changed: tools",),
+    ),
+    ("a command", moved(".claude/commands/a.md", ".claude/commands/b.md", NAMELESS), ()),
+    ("an agent of OpenCode", moved(".opencode/agent/a.md", ".opencode/agents/a.md", NAMELESS), ()),
+    (
+        "a skill",
+        moved(
+            ".claude/skills/a/SKILL.md",
+            ".claude/skills/b/SKILL.md",
+            AGENT.format("allowed-tools: Bash\n"),
+        ),
+        (),
+    ),
+]
+NOT_MOVED = [
+    (
+        "a wider one",
+        moved(
+            REVIEWER, SAME_PLACE, AGENT.format("tools: Read\n"), AGENT.format("tools: Read, Bash\n")
+        ),
+        ("permission widened: tools[1]",),
+    ),
+    (
+        "with another unknown key",
+        moved(REVIEWER, SAME_PLACE, AGENT.format("zeal: 1\n"), AGENT.format("zeal: 2\n")),
+        ("`zeal` changed",),
+    ),
+    (
+        "to another client",
+        moved(
+            ".agents/skills/a/SKILL.md",
+            ".claude/skills/a/SKILL.md",
+            AGENT.format("allowed-tools: Bash\n"),
+        ),
+        ("widened",),
+    ),
+    ("from a folder below", moved(f"docs/{REVIEWER}", REVIEWER, WIDE), ("widened",)),
+    (
+        "a name that a rule forbids",
+        moved(
+            ".opencode/agent/a.md",
+            ".opencode/agent/b.md",
+            NAMELESS,
+            **{"opencode.json": {"permission": {"task": {"a": "deny"}}}},
+        ),
+        ("widened",),
+    ),
+    (
+        "a name that a rule allows",
+        moved(
+            ".claude/commands/a.md",
+            ".claude/commands/b.md",
+            NAMELESS,
+            **{SETTINGS: rules(allow=["Skill(b)"])},
+        ),
+        ("reach widened",),
+    ),
+]
+
+
 def launched(package: str) -> dict[str, Any]:
     return {".mcp.json": {"mcpServers": {"a": {"command": "npx", "args": ["-y", package]}}}}
 
@@ -308,6 +388,8 @@ CHANGES = [
     *(Change(f"x becomes {other}", launched("x"), launched(other), ("widened",)) for other in ("y@1.2.3", "x@latest", "x@1", "x@https://a/1.2.3", "x@1.2.3&y")),
     Change("a pin goes", launched("x@1.2.3"), launched("x"), ("widened",)),
     *(Change(f"{what} is gone", before, after, (), ("widened",), 0) for what, (before, after) in GONE.items()),
+    *(Change(f"moved: {what}", before, after, says, ("widened",), 0) for what, (before, after), says in MOVED),
+    *(Change(f"not the same: {what}", before, after, says) for what, (before, after), says in NOT_MOVED),
     Change("a guard is gone", {SETTINGS: {"hooks": {"PreToolUse": [{"hooks": [{"type": "command", "command": "x"}]}]}}}, {SETTINGS: {"hooks": {}}}, ("permission widened: hooks",)),
     Change("a file with a guard is gone", {"hooks/hooks.json": {"hooks": {"PreToolUse": [{"hooks": [{"type": "command", "command": "x"}]}]}}, PLUGIN: {"name": "p"}}, {"hooks/hooks.json": None}, ("permission widened: hooks",)),
     Change("a server restricts less", {".mcp.json": {"mcpServers": {"a": {"command": "x", "env": {"MODE": "safe"}}}}}, {".mcp.json": {"mcpServers": {"a": {"command": "x"}}}}, ("permission widened",)),

@@ -9,16 +9,17 @@ from __future__ import annotations
 
 import hashlib
 import os
+import re
 from collections.abc import Iterable, Iterator
 
 import msgspec
 
-from equipage.clients.file_grants import program_of_file
+from equipage.clients.file_grants import name_and_sort, program_of_file
 from equipage.clients.grants import Reach
 from equipage.clients.launchers import split_command
 from equipage.clients.mcp import dialect_of
 from equipage.clients.plugins import OWNERS, all_parts
-from equipage.clients.reading import reaches_of, reading_of, unknown_keys_of
+from equipage.clients.reading import client_folder, reaches_of, reading_of, unknown_keys_of
 from equipage.clients.tables.unread import (
     CODEX_RULE,
     COMPILED_END,
@@ -217,6 +218,58 @@ def _add_rules(loads: Loads, name: str, shown: str, data: bytes) -> None:
 
 def _name(file: str, folder: str) -> str:
     return os.path.relpath(file, folder).replace(os.sep, "/")
+
+
+#: What is the same in another file of its client.
+_MOVABLE_SORTS = frozenset({"agent", "command", "skill"})
+
+
+def follow_moves(old: Loads, new: Loads) -> Loads:
+    """The old side, with the place of today for each agent, command and skill that was moved.
+
+    It has the same name or, where no rule tells the names apart, the same content.
+    """
+    gone, come = _movables(old, new), _movables(new, old)
+    moved: dict[str, str] = {}
+    for by_content in (False, True):
+        for was, (name, *key) in gone.items():
+            for now, (other, *its_key) in come.items():
+                # The content is the last of a key.
+                is_same = (
+                    key == its_key if by_content else (name, key[:-1]) == (other, its_key[:-1])
+                )
+                is_free = was not in moved and now not in moved.values()
+                if is_same and is_free and not (by_content and _mention(name, other, old, new)):
+                    moved[was] = now
+    return msgspec.structs.replace(
+        old,
+        outcomes={moved.get(name, name): each for name, each in old.outcomes.items()},
+        guards={(moved.get(name, name), file): each for (name, file), each in old.guards.items()},
+        moved={now: was for was, now in moved.items()},
+    )
+
+
+def _movables(side: Loads, other: Loads) -> dict[str, tuple[str | None, ...]]:
+    """The files on one side alone: their names, what reads them, and their content."""
+    found: dict[str, tuple[str | None, ...]] = {}
+    for file, each in side.outcomes.items():
+        name, sort = name_and_sort(each.kind, reading_of(each).value or {}, file)
+        if file not in other.outcomes and sort in _MOVABLE_SORTS:
+            found[file] = name, each.kind.name, client_folder(file), _hash(each)
+    return found
+
+
+def _mention(name: str | None, other: str | None, old: Loads, new: Loads) -> bool:
+    """Whether something says of one of two names what may not hold for the other."""
+    word = re.compile(rf"(?<![\w-])(?:{re.escape(name or '')}|{re.escape(other or '')})(?![\w-])")
+    return name != other and any(
+        word.search(grant.name) is not None
+        for side in (old, new)
+        for outcome in side.outcomes.values()
+        for reach in reaches_of(outcome)
+        for grant in reach.grants
+        if grant.sort in ("tool", "agent", "skill")
+    )
 
 
 def find_unjudged(old: Loads, new: Loads) -> Iterator[Unjudged]:
