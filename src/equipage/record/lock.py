@@ -42,9 +42,11 @@ from equipage.loading.result import CANONICAL_VERSION, canonical_json
 from equipage.loading.session import Request, Run
 from equipage.project.settings import load_project_settings, projects_of
 from equipage.record.commands import (
+    code_loaded,
     divide,
     files_beside_launchers,
     files_read_by,
+    files_with_values,
     folders_named,
     is_private,
 )
@@ -427,7 +429,10 @@ def lock_outcome(outcome: Outcome, file: str, root: str, run: Run) -> LockedFile
     named = _record_files(others.files_named_in(outcome, nodes), root, files)
     # What a runner or a script reads counts, whether or not it acts for this command.
     start, system = os.path.dirname(real), run.files.system
-    read = dict(files_read_by(commands, start, root, system))
+    code = [path for each in reaches for path in code_loaded(each.grants)]
+    read = dict(files_read_by([*commands, *divide(code)], start, root, system))
+    values = divide(files_with_values(nodes), folders_named(nodes))
+    read |= files_read_by(values, start, root, system, follow=False)
     beside = files_beside_launchers(commands, root, system)
     _record_files(others.files_at([*read, *beside]), root, files)
     programs = (path for path, runs in read.items() if runs and system.is_executable(path))

@@ -68,6 +68,7 @@ class Loads(msgspec.Struct, frozen=True):
     rules: dict[str, tuple[Reach, ...]] = {}  #: of those that are understood, what they allow
     #: what has a hook that can stop a call, and a file that it runs → the hash of that file
     guards: dict[tuple[str, str], str] = {}
+    programs: dict[str, str] = {}  #: other file that a client runs → its hash
     moved: dict[str, str] = {}  #: what is at another place on the other side → that place
 
     @property
@@ -160,23 +161,35 @@ def _content(data: bytes | None, path: str, system: System, *, runs: bool) -> st
 
 
 def _add_companions(name: str, outcome: Outcome, folder: str, loads: Loads) -> None:
-    """Take up the files that decide what commands of a configuration stop, fetch or run."""
+    """Take up the files that decide what a configuration stops, fetches, runs or holds."""
     reaches = reaches_of(outcome)
     programs = [grant for each in reaches for grant in each.grants_of("program")]
-    if not programs:
+    has_code = any(each.sort == "plugin" for reach in reaches for each in reach.grants)
+    if not (programs or has_code or any("file" in each.text.lower() for each in outcome.sources)):
         return
     from equipage.record import commands  # few have any
 
     guarding = {grant.path for each in reaches for grant in each.grants_of("guard")}
-    folders = commands.folders_named(walk(reading_of(outcome).value))
-    guards = commands.divide((each.name for each in programs if each.path in guarding), folders)
+    nodes = [*walk(reading_of(outcome).value)]
+    folders = commands.folders_named(nodes)
     system = outcome.session.files.system
     root, top = system.real(outcome.session.root), system.real(folder)
     start = os.path.dirname(system.real(outcome.session.path))
-    for path, runs in commands.files_read_by(guards, start, root, system):
-        content = _content(system.peek(path), path, system, runs=runs)
-        if content is not None:
-            loads.guards[name, _name(path, top)] = content
+
+    def contents(names: Iterable[str], follow: bool = True) -> Iterator[tuple[str, str]]:
+        found = commands.divide(names, folders)
+        for path, runs in commands.files_read_by(found, start, root, system, follow=follow):
+            content = _content(system.peek(path), path, system, runs=runs)
+            if content is not None:
+                yield _name(path, top), content
+
+    # What a client loads can stop calls, and let them through.
+    code = (path for each in reaches for path in commands.code_loaded(each.grants))
+    guards = [*code, *(each.name for each in programs if each.path in guarding)]
+    loads.guards.update(((name, file), content) for file, content in contents(guards))
+    loads.programs.update(contents((each.name for each in programs), follow=False))
+    for file, content in contents(commands.files_with_values(nodes), follow=False):
+        loads.unread[file] = "file with a value of settings", content
     launched = [split_command(each.name) for each in programs]
     for path in commands.files_beside_launchers(launched, root, system):
         what = "file that says what a launcher fetches or runs"
@@ -184,7 +197,7 @@ def _add_companions(name: str, outcome: Outcome, folder: str, loads: Loads) -> N
 
 
 def _sort_loads(found: Iterable[FileLoad], folder: str | None, system: System) -> Loads:
-    loads = Loads({}, unread={}, rules={}, guards={})
+    loads = Loads({}, unread={}, rules={}, guards={}, programs={})
     problems: list[Diagnostic] = []
     for each in found:
         name = "" if folder is None else _name(each.path, folder)
@@ -295,6 +308,11 @@ def find_unjudged(old: Loads, new: Loads) -> Iterator[Unjudged]:
                 told.add((name, how))
                 reason = f"a program that guards {how}; equipage does not read it"
                 yield Unjudged(name, reason, True)
+    guarding = {file for _, file in (*old.guards, *new.guards)}
+    for name in sorted(old.programs.keys() & new.programs.keys() - guarding):
+        if old.programs[name] != new.programs[name]:
+            reason = "a program that a client runs changed; equipage does not read it"
+            yield Unjudged(name, reason, counts=False)
     for name in sorted({*old.unread, *new.unread}):
         was, now = old.unread.get(name), new.unread.get(name)
         if was != now and not (_are_understood(name, old, new) or _follows_source(name, old, new)):
@@ -328,6 +346,23 @@ def _unjudged_load(name: str, before: Outcome | None, after: Outcome | None) -> 
         yield Unjudged(name, reason, counts=False)
     elif not _is_gone_whole(before, after):
         yield from _unknown_key_changes(name, before, after)
+        if fields := [*_new_usual_values(before, after)]:
+            listed = ", ".join(f"`{each}`" for each in dict.fromkeys(fields))
+            reason = f"{listed} may take the place of stricter values that people set themselves"
+            yield Unjudged(name, reason, counts=False)
+
+
+def _new_usual_values(before: Outcome | None, after: Outcome | None) -> Iterator[str]:
+    """Where settings say now what holds without them, or ask: it beats what is the user's own."""
+    was = {each.key: each for each in (() if before is None else reaches_of(before))}
+    for reach in () if after is None else reaches_of(after):
+        old = was.get(reach.key)
+        known = {each.mode for each in (old.grants if old else ()) if not each.default}
+        for each in reach.grants if reach.sort == "settings" else ():
+            is_usual = each.level is not None and 0 < each.level <= (each.usual or 0)
+            asks = each.effect == "asks" and reach.precedence == "last" and each.level is None
+            if (is_usual or asks) and not each.default and each.mode not in known:
+                yield each.field
 
 
 def _is_gone_whole(before: Outcome | None, after: Outcome | None) -> bool:
