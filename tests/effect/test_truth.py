@@ -92,6 +92,15 @@ CASES = [
     # What git ignores, a client reads; what an editor says of agents among much else counts.
     Case("local settings that git ignores", {".gitignore": "*.local.json\n", SETTINGS: {}, LOCAL: rules(allow=["Bash"])}, "reach", ("main agent  Claude Code  yes*   asks*   yes ", f"git ignores it, its client reads it, so it counts: {LOCAL}\n")),
     Case("such settings below", {".gitignore": "*.local.json\n", "sub/CLAUDE.md": "x", f"sub/{LOCAL}": rules(allow=["Bash"])}, "reach", ("main agent  Claude Code  yes*   asks*   yes ",)),
+    *(Case(f"{file} below that git ignores", {".gitignore": ignored, "CLAUDE.md": "x", f"sub/{file}": value}, "reach", (row, f"git ignores it, its client reads it, so it counts: sub/{file}\n")) for ignored, file, value, row in (
+        (".claude\n", LOCAL, rules(allow=["Bash"]), "Claude Code  yes*   asks*   yes "),
+        ("*.local.json\n", LOCAL, rules(allow=["Bash"]), "Claude Code  yes*   asks*   yes "),
+        (".mcp.json\n", ".mcp.json", {"mcpServers": {"docs": {"command": "x"}}}, "asks*    yes*    docs"),
+        (".codex\n", ".codex/config.toml", 'sandbox_mode = "danger-full-access"\n', "Codex        yes    yes     yes"),
+        ("opencode.json\n", "opencode.json", {"permission": "allow"}, "OpenCode     yes    yes     yes"),
+        (".vscode\n", ".vscode/settings.json", {"chat.tools.autoApprove": True}, f"VS Code      {UNKNOWN}"),
+    )),
+    Case("a folder that git ignores, as all in it", {".gitignore": "dist\n", "CLAUDE.md": "x", f"dist/{SETTINGS}": rules(allow=["Bash"])}, "reach", ("main agent",), ("dist",)),
     Case("a folder that git ignores", {".gitignore": ".claude\n", SETTINGS: rules(allow=["Bash"])}, "reach", ("main agent  Claude Code  yes*   asks*   yes ",), ("no configuration",)),
     Case("editor settings about agents", {".vscode/settings.json": '{"chat.tools.autoApprove": true, // all\n}'}, "reach", (f"main agent  VS Code  {UNKNOWN}",), ("no configuration",)),
     Case("variables of another program", {".env": "PORT=1\n"}, "reach", ("no configuration found",)),
