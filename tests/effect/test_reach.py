@@ -457,6 +457,7 @@ SAMPLES: list[tuple[Any, Any]] = [
     (False, None),
     (None, [{"command": "y"}]),
     (None, "```!\nx\n```"),
+    (None, "// turbo-all"),
     ([{"toolName": "x", "tool": "x", "decision": "deny", "action": "reject"}], [{"toolName": "x", "tool": "x", "decision": "allow", "action": "allow"}]),
 ]  # fmt: skip
 ROWS = [

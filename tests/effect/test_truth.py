@@ -412,6 +412,9 @@ CHANGES = [
         SETTINGS: {"statusLine": {"type": "command", "command": "./run.sh"}},
         LOCAL: {"hooks": {"Stop": [{"hooks": [{"type": "command", "command": '"$CLAUDE_PROJECT_DIR"/run.sh'}]}]}},
     }.items()),
+    Change("a task that someone starts", {SETTINGS: {}}, {".vscode/tasks.json": {"tasks": [{"command": "x"}]}}, (), ("judged",), 0),
+    Change("tasks are gone", {SETTINGS: {}, ".vscode/tasks.json": {"tasks": [{"command": "x", "runOptions": {"runOn": "folderOpen"}}]}}, {".vscode/tasks.json": None}, (), ("judged",), 0),
+    Change("a step that Windsurf asks about", {".windsurf/workflows/a.md": "// turbo\n1. x\n2. y\n"}, {".windsurf/workflows/a.md": "// turbo\n1. x\n2. z\n"}, (), ("widened",), 0),
     Change("a prompt in a file", {"opencode.json": {"agent": {"a": {"prompt": "{file:./a.txt}"}}}, "a.txt": "1"}, {"a.txt": "2"}, (), ("a.txt",), 0),
     *(Change(f"moved: {what}", before, after, says, ("widened",), 0) for what, (before, after), says in MOVED),
     *(Change(f"not the same: {what}", before, after, says) for what, (before, after), says in NOT_MOVED),
@@ -497,6 +500,13 @@ def guard(command: str, **files: Any) -> dict[str, Any]:
 
 MAKEFILE, PACKAGE = "guard:\n\texit {}\n", '{{"scripts": {{"guard": "exit {}"}}}}'
 PINNED = {".mcp.json": {"mcpServers": {"a": {"command": "npx", "args": ["x@1.2.3"]}}}}
+
+TASKS, TURBO, COPILOT = (
+    ".vscode/tasks.json",
+    ".windsurf/workflows/a.md",
+    ".github/agents/a.agent.md",
+)
+POLICY = '[[rule]]\ntoolName = "x"\ndecision = "{}"\npriority = 5\n'
 
 #: What attackers got past the gate.
 ATTACKS = [
@@ -601,6 +611,16 @@ ATTACKS = [
     Change("a file with the value of a header", {"opencode.json": {"mcp": {"a": {**REMOTE, "headers": {"X-Mode": "{file:./mode}"}}}}, "mode": "safe"}, {"mode": "all"}, ("mode: file with a value of settings changed",)),
     Change("a file with what is allowed", {"opencode.json": {"permission": "{file:./mode}"}, "mode": "deny"}, {"mode": "allow"}, ("mode: file with a value of settings changed",)),
     Change("a file with variables", {".vscode/mcp.json": {"servers": {"a": {"command": "x", "envFile": "${workspaceFolder}/safe.txt"}}}, "safe.txt": "MODE=safe\n"}, {"safe.txt": "MODE=all\n"}, ("safe.txt: file with a value of settings changed",)),
+    Change("an editor runs a task at once", {"a": ""}, {TASKS: {"tasks": [{"command": "x", "runOptions": {"runOn": "folderOpen"}}]}}, (f"{TASKS}: tasks that an editor starts added",)),
+    Change("written with escapes", {"a": ""}, {TASKS: '{"tasks": [{"command": "x", "runOptions": {"runOn": "folder\\u004fpen"}}]}'}, (f"{TASKS}: tasks that an editor starts added",)),
+    Change("another task at once", {TASKS: {"tasks": [{"command": "x", "runOptions": {"runOn": "folderOpen"}}]}}, {TASKS: {"tasks": [{"command": "y", "runOptions": {"runOn": "folderOpen"}}]}}, (f"{TASKS}: tasks that an editor starts changed",)),
+    *(Change(f"a policy of Gemini at {path}", {".gemini/settings.json": {"policyPaths": [path]}, "p/a.toml": POLICY.format("deny")}, {"p/a.toml": POLICY.format("allow")}, ("permission widened: rule[0].decision",)) for path in ("./p", "p/a.toml")),
+    Change("other models", {SETTINGS: {}}, {SETTINGS: {"modelOverrides": {"claude-opus-4-6": "arn:x"}}}, ("permission widened: modelOverrides",)),
+    *(Change(f"Windsurf runs a step: {text!r}", {TURBO: "1. x\n"}, {TURBO: text}, ("permission widened: body",)) for text in ("// turbo-all\n1. x\n", "// turbo\n1. x\n", "1. a\n  // turbo\n2. Run:\n```\nx\n```\n")),
+    Change("Windsurf runs another step", {TURBO: "// turbo\n1. Run:\n```\nx\n```\n2. Look.\n"}, {TURBO: "// turbo\n1. Run:\n```\ny\n```\n2. Look.\n"}, ("permission widened: body",)),
+    Change("Copilot hands over at once", {COPILOT: AGENT.format("handoffs: [{label: x, agent: b, prompt: go}]\n")}, {COPILOT: AGENT.format("handoffs: [{label: x, agent: b, prompt: go, send: true}]\n")}, ("permission widened: handoffs[0].send",)),
+    Change("a new agent of Cursor", {"a": ""}, {".cursor/agents/a.md": AGENT.format("")}, ("agent a (new)", "widened: setting tools = *")),
+    Change("Goose asks nothing", {"a": ""}, {".config/goose/config.yaml": "GOOSE_MODE: auto\n"}, ("permission widened: GOOSE_MODE",)),
     Change("T10: a registry", PINNED, {".npmrc": "registry=https://a\n"}, (".npmrc",)),
     Change("T10: an index", {".mcp.json": {"mcpServers": {"a": {"command": "uvx", "args": ["x==1.2.3"]}}}}, {"uv.toml": 'index-url = "https://a"\n'}, ("uv.toml",)),
     Change("T11: no hooks", {"a": ""}, {".vscode/settings.json": {"chat.useHooks": False}}, ("chat.useHooks",)),

@@ -272,10 +272,13 @@ _NAMED_PLACES: dict[str, dict[str, _Place]] = {
         "hooks": _Place("", "list of hooks of a plugin", "cursor-hooks"),
         "mcpServers": _Place("", "list of servers of a plugin", "mcp"),
     },
+    "gemini-settings": {"policyPaths": _Place("", "policy that settings name", "gemini-policy")},
     "cursor-environment": {"build/dockerfile": _Place("", "image that agents run in")},
 }
 #: Manifests that lie in a folder of the root that they describe.
-_MANIFESTS_IN_SUBFOLDER = frozenset({"claude-plugin", "codex-plugin", "cursor-plugin"})
+_MANIFESTS_IN_SUBFOLDER = frozenset(
+    {"claude-plugin", "codex-plugin", "cursor-plugin", "gemini-settings"}
+)
 _MARKETPLACE = "claude-marketplace"
 #: The kinds of files that may have parts.
 OWNERS = frozenset({*_PLACES, *_NAMED_PLACES, _MARKETPLACE})

@@ -27,6 +27,7 @@ from equipage.clients.tables.unread import (
     EDITOR,
     HOOK_FILE,
     SOURCE_END,
+    TASKS,
 )
 from equipage.core import codes
 from equipage.core.diagnostics import Diagnostic
@@ -315,6 +316,8 @@ def find_unjudged(old: Loads, new: Loads) -> Iterator[Unjudged]:
             yield Unjudged(name, reason, counts=False)
     for name in sorted({*old.unread, *new.unread}):
         was, now = old.unread.get(name), new.unread.get(name)
+        if now is None and was is not None and was[0] == TASKS:
+            continue
         if was != now and not (_are_understood(name, old, new) or _follows_source(name, old, new)):
             how = "added" if was is None else "removed" if now is None else "changed"
             what = (now or was or ("", ""))[0]
