@@ -172,6 +172,7 @@ _SETTINGS_ROWS = (
         )
     ),
     narrows("enforceAvailableModels"),
+    any_change_widens("modelOverrides"),
     guards("requiredMinimumVersion"),
     guards("requiredMaximumVersion"),
     allows("plansDirectory", "path"),

@@ -19,6 +19,7 @@ from equipage.clients.grant_rows import (
     narrows,
     other_keys,
     runs,
+    runs_commands_in,
     servers,
     variables,
     whole_file,
@@ -76,6 +77,8 @@ _VSCODE_ROWS = (
     servers("amp.mcpServers"),
     any_change_widens("amp.permissions"),
 )
+#: What Windsurf runs without a question: the step below such a line, or every step.
+_TURBO = r"(?m:^)[ \t]*//[ \t]*(turbo-all\b|turbo[ \t]*\n.*?(?=\n[ \t]*(?:\d+\.|//|#)|\Z))"
 #: How the keys of VS Code begin that decide what agents in it may do, or with what.
 _VSCODE_STARTS = (
     *("chat.", "inlineChat.", "github.copilot", "mcp.", "terminal.integrated.env."),
@@ -106,6 +109,7 @@ TABLES: dict[str, tuple[Subject, ...]] = {
         widens("infer", default=True),  # the old word for the same
         allows_only("agents", "agent"),
         allows("handoffs/*/agent", "agent"),
+        widens("handoffs/*/send"),
         servers("mcp-servers"),
         hooks("hooks"),
     ),
@@ -158,7 +162,11 @@ TABLES: dict[str, tuple[Subject, ...]] = {
         variables("env"),
     ),
     # Cursor.
-    "cursor-agent": whole_file(narrows("readonly")),
+    "cursor-agent": whole_file(
+        # A new one has the tools of the one that starts it.
+        default_effect("setting", "allows", "tools = *"),
+        narrows("readonly"),
+    ),
     "cursor-permissions": whole_file(
         default_effect("tool", "asks"), allows("permissions/allow"), denies("permissions/deny")
     ),
@@ -178,7 +186,9 @@ TABLES: dict[str, tuple[Subject, ...]] = {
     "cursor-plugin": whole_file(*PLUGIN_ROWS),
     # Editors.
     "windsurf-hooks": whole_file(hooks("hooks")),
-    "windsurf-workflow": whole_file(mode("auto_execution_mode", 0, 1, 2, 3, default=0)),
+    "windsurf-workflow": whole_file(
+        mode("auto_execution_mode", 0, 1, 2, 3, default=0), runs_commands_in("body", _TURBO)
+    ),
     "openhands-microagent": whole_file(allows_each_value("mcp_tools", "server")),
     "roo-modes": (
         Subject(

@@ -326,6 +326,8 @@ TABLES: dict[str, tuple[Subject, ...]] = {
     ),
     "goose-config": whole_file(
         mode("GOOSE_MODE", "chat", "approve", "smart_approve", "auto", default="auto"),
+        # Written out, it beats a stricter one of the user.
+        allows_names_among("GOOSE_MODE", "= auto"),
         any_change_widens("GOOSE_ALLOWLIST"),
         servers("extensions"),
     ),
