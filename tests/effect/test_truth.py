@@ -72,6 +72,13 @@ CASES = [
     Case("6: reach", {SETTINGS: rules(deny=["Bash(cat **/*.pem:*)"])}, "reach", ("main agent  Claude Code  yes*   asks*   asks*",), ("partly",)),
     *(Case(f"19: {rule} works", {SETTINGS: rules(deny=[rule])}, "check", ("no problems",)) for rule in ("Bash( *)", "Bash(* push)", "Bash(*git push)", "Bash(git  push:*)", "B*", "*")),
     *(Case(f"19: {rule} is dead", {SETTINGS: rules(deny=[rule])}, "check", ("permission-rule-",), (), 1) for rule in (" Bash(x)", "Bash(x) ", "Bash (x)", "Bash( x)", "Bash(x )", "Bash(x:* )", "Bash:x", "Bash x", "Bash(a),Bash(b)", "Bash(/x/)", 'Bash("x:*")', "BASH(x)", "Bash(x:* y)", "Bash(x\\:*)", "Bash(x ?)", "Bash(x*:*)", "Bash(x:**)", "Bash(\tx)", "Bash(:*)", "Shell(x)", "Bash(x)y", "WebFetch(domain: h)", "WebFetch(domain:h/p)", "Agent(a, b)", "Agent(r*)", "mcp__s(x)")),
+    *(Case(f"8, 9: OpenCode does not ask {rule}", {"opencode.json": {"permission": rule}}, "reach", ("main agent  OpenCode  yes*   yes*    yes*",), ("partly",)) for rule in (
+        {"write": "deny"}, {"shell": "deny"}, {"bash": {"rm:*": "deny"}}, {"bash": {"Bash(rm:*)": "ask"}}, {"edit": {"./a": "deny"}},
+    )),
+    Case("8: nor of an agent", {".opencode/agent/a.md": "---\ndescription: d\npermission: {write: deny}\n---\nx"}, "reach", ("a      OpenCode  yes*   yes*    yes*",)),
+    *(Case(f"OpenCode asks {rule}", {"opencode.json": {"permission": rule}}, "reach", (f"main agent  OpenCode  {row}",)) for rule, row in (
+        ({"*": "deny"}, "no     no      no"), ({"edit": "deny"}, "yes*   no"), ({"bash": {"*": "ask"}}, "yes*   yes*    asks"), ({"bash": {"rm *": "deny"}}, "yes*   yes*    partly"),
+    )),
     Case("files that only the client reads", {".codex/config.toml": "", ".codex/rules/a.rules": "x"}, "reach", ("main agent  Codex", "not read here, and may decide: .codex/rules/a.rules")),
     Case("such files alone", {".codex/rules/a.rules": "x"}, "reach", ("not read here, and may decide: .codex/rules/a.rules",), ("no agents",)),
     # Whatever lies there, people talk to its client; what is not known of it is unknown.
@@ -308,6 +315,9 @@ NOT_MOVED = [
 ]
 
 
+DEAD = 'prefix_rule(pattern = ["git push"], decision = "forbidden")\n'
+
+
 def launched(package: str) -> dict[str, Any]:
     return {".mcp.json": {"mcpServers": {"a": {"command": "npx", "args": ["-y", package]}}}}
 
@@ -416,6 +426,9 @@ CHANGES = [
     Change("tasks are gone", {SETTINGS: {}, ".vscode/tasks.json": {"tasks": [{"command": "x", "runOptions": {"runOn": "folderOpen"}}]}}, {".vscode/tasks.json": None}, (), ("judged",), 0),
     Change("a step that Windsurf asks about", {".windsurf/workflows/a.md": "// turbo\n1. x\n2. y\n"}, {".windsurf/workflows/a.md": "// turbo\n1. x\n2. z\n"}, (), ("widened",), 0),
     Change("a prompt in a file", {"opencode.json": {"agent": {"a": {"prompt": "{file:./a.txt}"}}}, "a.txt": "1"}, {"a.txt": "2"}, (), ("a.txt",), 0),
+    Change("a rule of OpenCode that is dead goes", {"opencode.json": {"permission": {"write": "deny", "bash": "deny"}}}, {"opencode.json": {"permission": {"bash": "deny"}}}, (), ("widened",), 0),
+    Change("one that is dead takes the place of another", {"opencode.json": {"permission": {"edit": "deny"}}}, {"opencode.json": {"permission": {"write": "deny"}}}, ("widened",)),
+    Change("a rule of Codex that is dead goes", {".codex/rules/a.rules": DEAD + 'prefix_rule(pattern = ["ls"])\n'}, {".codex/rules/a.rules": 'prefix_rule(pattern = ["ls"])\n'}, (), ("widened",), 0),
     *(Change(f"moved: {what}", before, after, says, ("widened",), 0) for what, (before, after), says in MOVED),
     *(Change(f"not the same: {what}", before, after, says) for what, (before, after), says in NOT_MOVED),
     Change("a guard is gone", {SETTINGS: {"hooks": {"PreToolUse": [{"hooks": [{"type": "command", "command": "x"}]}]}}}, {SETTINGS: {"hooks": {}}}, ("permission widened: hooks",)),

@@ -203,6 +203,7 @@ def tool_of(program: str, name: str) -> str:
 
 def _server_in(name: str) -> str | None:
     """The server in the name of a tool; None for a tool of the client itself."""
+    name = name.partition("(")[0]
     if name.startswith("mcp__"):
         return name[5:].partition("__")[0]
     return name.partition("/")[0] if "/" in name else None
