@@ -450,6 +450,27 @@ def test_the_gate_fails_on_what_is_wider_or_unknown_and_on_nothing_else(change: 
     assert [each for each in change.never if each in done.out] == [], done.out
 
 
+@pytest.mark.parametrize("form", ["text", "json", "markdown", "github", "sarif"])
+def test_t13_values_of_headers_and_variables_are_compared_and_not_shown(form: str) -> None:
+    def held(word: str) -> dict[str, Any]:
+        remote = {
+            "type": "http",
+            "url": "https://a",
+            "headers": {"X-Key": f"{word}-one", "X-Mode": "${MODE}"},
+        }
+        local = {"command": "x", "env": {"API_KEY": f"{word}-two", "MODE": f"{word}-three"}}
+        return {".mcp.json": {"mcpServers": {"a": remote, "b": local}}, SETTINGS: {"env": {"A": f"{word}-four"}}}  # fmt: skip
+
+    write(Path(), held("elder"))
+    commit(Path())
+    new = held("newer")
+    new[".mcp.json"]["mcpServers"]["c"] = {"command": "x", "env": {"TOKEN": "newer-five"}}
+    write(Path(), new)
+    done = in_process(["diff", "HEAD", "--fail-on", "widened", "-f", form])
+    assert (done.code, "elder-" in done.out, "newer-" in done.out) == (1, False, False), done.out
+    assert "elder-one" in in_process(["diff", "HEAD", "--show-env"]).out
+
+
 def test_a_comment_says_what_is_wider_then_narrower_then_unknown() -> None:
     write(Path(), {REVIEWER: AGENT.format("tools: Read\n"), SETTINGS: {"zeal": 1}})
     write(Path(), {".claude/agents/b.md": AGENT.format("tools: Read, Bash\n")})

@@ -40,7 +40,7 @@ from equipage.loading.pipeline import place_without_outcome
 from equipage.loading.result import Loaded, Paths
 from equipage.loading.session import Request
 from equipage.project.settings import project_of, projects_of, use_projects
-from equipage.record.diff import MEANINGS, Change, compare
+from equipage.record.diff import MEANINGS, Change, compare, hide_values
 from equipage.record.sides import (
     Loads,
     Unjudged,
@@ -371,6 +371,7 @@ def _compare_files(old: Loads, new: Loads, single: str, *, show_env: bool) -> It
         kind = next(each for each in (after, before) if each is not None).kind
         changes = compare(values[0], values[1], kind.presentation.sensitive, reach)
         was_at = old.moved.get(name, "")
+        changes = changes if show_env else [*map(hide_values, changes)]
         if changes or reach or was_at:
             sides: list[Loaded[Any] | None] = [
                 None if each is None or each.tree is None else Loaded(each)
