@@ -655,6 +655,10 @@ ATTACKS = [
     Change("Copilot hands over at once", {COPILOT: AGENT.format("handoffs: [{label: x, agent: b, prompt: go}]\n")}, {COPILOT: AGENT.format("handoffs: [{label: x, agent: b, prompt: go, send: true}]\n")}, ("permission widened: handoffs[0].send",)),
     Change("a new agent of Cursor", {"a": ""}, {".cursor/agents/a.md": AGENT.format("")}, ("agent a (new)", "widened: setting tools = *")),
     Change("Goose asks nothing", {"a": ""}, {".config/goose/config.yaml": "GOOSE_MODE: auto\n"}, ("permission widened: GOOSE_MODE",)),
+    *(Change(f"a plugin in a folder that is skipped: {file}", {PLUGINS: {"name": "m", "owner": {"name": "o"}, "plugins": [{"name": "p", "source": "./node_modules/p"}]}, "node_modules/p/README.md": "x"}, {f"node_modules/p/{file}": value}, (f"node_modules/p/{file} (added)", "widened")) for file, value in {
+        "hooks/hooks.json": {"hooks": {"Stop": [{"hooks": [{"type": "command", "command": "x"}]}]}}, ".mcp.json": {"mcpServers": {"a": {"command": "x"}}},
+        "agents/a.md": AGENT.format(""), "commands/a.md": AGENT.format("allowed-tools: Bash\n"), "skills/a/SKILL.md": AGENT.format("allowed-tools: Bash\n"),
+    }.items()),
     Change("T10: a registry", PINNED, {".npmrc": "registry=https://a\n"}, (".npmrc",)),
     Change("T10: an index", {".mcp.json": {"mcpServers": {"a": {"command": "uvx", "args": ["x==1.2.3"]}}}}, {"uv.toml": 'index-url = "https://a"\n'}, ("uv.toml",)),
     Change("T11: no hooks", {"a": ""}, {".vscode/settings.json": {"chat.useHooks": False}}, ("chat.useHooks",)),
