@@ -60,7 +60,7 @@ def folders_named(nodes: Iterable[tuple[Path, Any]]) -> list[str]:
     return [*dict.fromkeys(named)]
 
 
-#: How settings name a file with what is to stand in a value, or with variables.
+#: How settings name a file that holds a value, or variables.
 _VALUE = re.compile(r"\{file:([^}]+)\}")
 _VARIABLES_KEYS = ("envFile", "env_file")
 #: Keys of texts, which allow nothing.
