@@ -202,6 +202,7 @@ HELD = {
     "env": {"MODE": "safe"}, "oauth": {"clientId": "a"}, "enabled_tools": ["a"], "disabled_tools": ["b"],
     "includeTools": ["a"], "excludeTools": ["b"], "zeal": 1,
 }  # fmt: skip
+GUARD = {"hooks": {"PreToolUse": [{"hooks": [{"type": "command", "command": "x"}]}]}}
 REMOTE = {
     "type": "remote",
     "url": "https://a/?read_only=true",
@@ -431,8 +432,12 @@ CHANGES = [
     Change("a rule of Codex that is dead goes", {".codex/rules/a.rules": DEAD + 'prefix_rule(pattern = ["ls"])\n'}, {".codex/rules/a.rules": 'prefix_rule(pattern = ["ls"])\n'}, (), ("widened",), 0),
     *(Change(f"moved: {what}", before, after, says, ("widened",), 0) for what, (before, after), says in MOVED),
     *(Change(f"not the same: {what}", before, after, says) for what, (before, after), says in NOT_MOVED),
-    Change("a guard is gone", {SETTINGS: {"hooks": {"PreToolUse": [{"hooks": [{"type": "command", "command": "x"}]}]}}}, {SETTINGS: {"hooks": {}}}, ("permission widened: hooks",)),
-    Change("a file with a guard is gone", {"hooks/hooks.json": {"hooks": {"PreToolUse": [{"hooks": [{"type": "command", "command": "x"}]}]}}, PLUGIN: {"name": "p"}}, {"hooks/hooks.json": None}, ("permission widened: hooks",)),
+    Change("a guard is gone", {SETTINGS: GUARD}, {SETTINGS: {"hooks": {}}}, ("permission widened: hooks",)),
+    Change("a plugin with a guard is gone", {PLUGIN: {"name": "p", "hooks": GUARD["hooks"]}}, {PLUGIN: None}, ("permission widened: hooks",)),
+    Change("a plugin in a list with a guard is gone", {PLUGINS: {"name": "m", "owner": {"name": "o"}, "plugins": [{**LISTED, "hooks": GUARD["hooks"]}]}}, {PLUGINS: plugins() | {"plugins": []}}, ("widened",)),
+    Change("an extension that forbids is gone", {"gemini-extension.json": {"name": "x", "version": "1.0.0", "excludeTools": ["a"]}}, {"gemini-extension.json": None}, ("permission widened: excludeTools",)),
+    Change("the files of a plugin count again", {PLUGINS: {"name": "m", "owner": {"name": "o"}, "plugins": [{**LISTED, "strict": False}]}}, {PLUGINS: {"name": "m", "owner": {"name": "o"}, "plugins": [LISTED]}}, ("widened: setting strict = true",)),
+    Change("a file with a guard is gone", {"hooks/hooks.json": GUARD, PLUGIN: {"name": "p"}}, {"hooks/hooks.json": None}, ("permission widened: hooks",)),
     Change("a server restricts less", {".mcp.json": {"mcpServers": {"a": {"command": "x", "env": {"MODE": "safe"}}}}}, {".mcp.json": {"mcpServers": {"a": {"command": "x"}}}}, ("permission widened",)),
     Change("a server takes the place of another", {".mcp.json": {"mcpServers": {"a": {"command": "x", "env": {"MODE": "safe"}}}}}, {".mcp.json": {"mcpServers": {"b": {"command": "x"}}}}, ("widened",)),
     Change("settings are repaired", {SETTINGS: '{"permissions": {"deny": ["Bash"]},}'}, {SETTINGS: rules(deny=["Bash"])}, (), ("widened",), 0),

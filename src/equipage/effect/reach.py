@@ -54,11 +54,11 @@ _EVERYTHING_WEIGHT, _GROUP_WEIGHT, _HEAVY_WEIGHT = 10_000, 50, 100
 _HEAVY_SORTS = frozenset({"server", "program", "host", "plugin"})
 
 #: Sorts of subjects that add reach by existing. Settings only change the reach of others.
-_ACTING_SORTS = frozenset(
+ACTING_SORTS = frozenset(
     {"agent", "command", "skill", "tool", "team", "workflow", "recipe", "input", "listed plugin"}
 )
-#: Sorts of which one that is gone takes along all that restricted it.
-WHOLE_SORTS = _ACTING_SORTS | {"plugin", "extension"}
+#: Sorts of subjects that bring much of their own, and what restricts others.
+_PLUGIN_SORTS = frozenset({"plugin", "extension", "listed plugin"})
 
 
 def reaches_of_part(part: Part, data: bytes, name: str) -> tuple[Reach, ...]:
@@ -84,7 +84,7 @@ def compare_reaches(
     """
     if before is None and after is not None:
         before = _reach_when_absent(after, kind)
-    elif after is None and before is not None and before.sort not in WHOLE_SORTS:
+    elif after is None and before is not None and before.sort not in _PLUGIN_SORTS:
         after = _reach_when_absent(before, kind)
     return difference_between(before, after)
 
@@ -99,7 +99,7 @@ def differences(before: Iterable[Reach], after: Iterable[Reach]) -> list[Differe
 
 def _reach_when_absent(reach: Reach, kind: Format | None) -> Reach | None:
     """The reach that holds without a subject; None if there is none."""
-    if reach.sort in _ACTING_SORTS:
+    if reach.sort in ACTING_SORTS:
         return None
     grants = default_grants(reach.kind) if kind is None or subjects_of(kind.name) else ()
     if kind is not None and subjects_of(kind.name) is None:
@@ -451,12 +451,16 @@ def _drop_moot_grants(before: Reach | None, after: Reach | None) -> Reach | None
     if before is None:
         return None
     gone = {(each.file, each.path) for each in servers_gone(before, after)}
-    kept = (
-        each
-        for each in before.grants
-        if not _restricts(each) or (after is not None and gone.isdisjoint(_places_around(each)))
-    )
-    return msgspec.structs.replace(before, grants=tuple(kept))
+    restricts_others = before.sort in _PLUGIN_SORTS
+
+    def counts(grant: Grant) -> bool:
+        if not _restricts(grant):
+            return True
+        if after is None and (grant.level is not None or not restricts_others):
+            return False
+        return gone.isdisjoint(_places_around(grant))
+
+    return msgspec.structs.replace(before, grants=tuple(filter(counts, before.grants)))
 
 
 def servers_gone(before: Reach, after: Reach | None) -> list[Grant]:

@@ -34,7 +34,7 @@ from equipage.core.diagnostics import Diagnostic
 from equipage.core.path import Path, format_path, walk
 from equipage.core.source import Span
 from equipage.effect.reach import (
-    WHOLE_SORTS,
+    ACTING_SORTS,
     Difference,
     differences,
     reaches_of_part,
@@ -373,7 +373,7 @@ def _is_gone_whole(before: Outcome | None, after: Outcome | None) -> bool:
     if before is None or after is not None:
         return False
     sorts = {each.sort for each in reaches_of(before)}
-    return bool(sorts) and sorts <= WHOLE_SORTS
+    return bool(sorts) and sorts <= ACTING_SORTS
 
 
 def _unknown_key_changes(
