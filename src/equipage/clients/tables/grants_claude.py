@@ -235,6 +235,10 @@ _PLUGIN_ROWS = (
 )
 
 
+_STRICT = msgspec.structs.replace(
+    allows_each_value("strict"), absent="allows", name="strict = true"
+)
+
 #: kind → what has a reach in a file of it, and by which fields
 TABLES: dict[str, tuple[Subject, ...]] = {
     # Claude Code.
@@ -262,7 +266,7 @@ TABLES: dict[str, tuple[Subject, ...]] = {
         ),
         Subject(
             # Whether the plugin or its entry here says what there is.
-            (sources("source", "plugin"), *_PLUGIN_ROWS, any_change_widens("strict")),
+            (sources("source", "plugin"), *_PLUGIN_ROWS, _STRICT),
             ("plugins", "*"),
             "listed plugin",
         ),
