@@ -244,17 +244,19 @@ def follow_moves(old: Loads, new: Loads) -> Loads:
     It has the same name or, where no rule tells the names apart, the same content.
     """
     gone, come = _movables(old, new), _movables(new, old)
-    moved: dict[str, str] = {}
-    for by_content in (False, True):
-        for was, (name, *key) in gone.items():
-            for now, (other, *its_key) in come.items():
-                # The content is the last of a key.
-                is_same = (
-                    key == its_key if by_content else (name, key[:-1]) == (other, its_key[:-1])
-                )
-                is_free = was not in moved and now not in moved.values()
-                if is_same and is_free and not (by_content and _mention(name, other, old, new)):
-                    moved[was] = now
+    if not (gone and come):
+        return old
+    rules, moved = _names_in_rules(old, new), dict[str, str]()
+    for shared in (slice(3), slice(1, 4)):  # all but the content, and all but the name
+        places: dict[tuple[str | None, ...], list[str]] = {}
+        for now, facts in come.items():
+            if now not in moved.values():
+                places.setdefault(facts[shared], []).append(now)
+        for was, facts in gone.items():
+            free = places.get(facts[shared], []) if was not in moved else []
+            names = {facts[0], *(come[now][0] for now in free[:1])}
+            if free and (len(names) == 1 or not _mentions_any(rules, names)):
+                moved[was] = free.pop(0)
     return msgspec.structs.replace(
         old,
         outcomes={moved.get(name, name): each for name, each in old.outcomes.items()},
@@ -263,27 +265,29 @@ def follow_moves(old: Loads, new: Loads) -> Loads:
     )
 
 
-def _movables(side: Loads, other: Loads) -> dict[str, tuple[str | None, ...]]:
+def _movables(side: Loads, other: Loads) -> dict[str, tuple[str, str, str, str | None]]:
     """The files on one side alone: their names, what reads them, and their content."""
-    found: dict[str, tuple[str | None, ...]] = {}
-    for file, each in side.outcomes.items():
+    found: dict[str, tuple[str, str, str, str | None]] = {}
+    for file in side.outcomes.keys() - other.outcomes.keys():
+        each = side.outcomes[file]
         name, sort = name_and_sort(each.kind, reading_of(each).value or {}, file)
-        if file not in other.outcomes and sort in _MOVABLE_SORTS:
+        if sort in _MOVABLE_SORTS:
             found[file] = name, each.kind.name, client_folder(file), _hash(each)
-    return found
+    return dict(sorted(found.items()))
 
 
-def _mention(name: str | None, other: str | None, old: Loads, new: Loads) -> bool:
-    """Whether something says of one of two names what may not hold for the other."""
-    word = re.compile(rf"(?<![\w-])(?:{re.escape(name or '')}|{re.escape(other or '')})(?![\w-])")
-    return name != other and any(
-        word.search(grant.name) is not None
-        for side in (old, new)
-        for outcome in side.outcomes.values()
-        for reach in reaches_of(outcome)
-        for grant in reach.grants
-        if grant.sort in ("tool", "agent", "skill")
+def _names_in_rules(*sides: Loads) -> str:
+    """What rules are about that may name an agent, a command or a skill."""
+    reaches = (
+        each for side in sides for outcome in side.outcomes.values() for each in reaches_of(outcome)
     )
+    grants = (grant for each in reaches for grant in each.grants)
+    return "\n".join({each.name for each in grants if each.sort in ("tool", "agent", "skill")})
+
+
+def _mentions_any(text: str, names: Iterable[str]) -> bool:
+    """Whether one of some names is a word of a text."""
+    return any(re.search(rf"(?<![\w-]){re.escape(name)}(?![\w-])", text) for name in names)
 
 
 def find_unjudged(old: Loads, new: Loads) -> Iterator[Unjudged]:
@@ -347,7 +351,7 @@ def _unjudged_load(name: str, before: Outcome | None, after: Outcome | None) -> 
     elif was:
         reason = f"what {client} made of it was not known, so all that it allows counts as new"
         yield Unjudged(name, reason, counts=False)
-    elif not _is_gone_whole(before, after):
+    elif changed and not _is_gone_whole(before, after):
         yield from _unknown_key_changes(name, before, after)
         if fields := [*_new_usual_values(before, after)]:
             listed = ", ".join(f"`{each}`" for each in dict.fromkeys(fields))
