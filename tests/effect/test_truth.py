@@ -645,7 +645,7 @@ ATTACKS = [
         ("python3 -m check", "check/__main__.py", "import json\n", "json.py"),
         ("sh s/g.sh", "s/g.sh", "for f in s/d/*.sh; do . $f; done\n", "s/d/0.sh"),
     )),
-    *(Change(f"code that OpenCode loads: {plugin}", {"opencode.json": {"plugin": [plugin]}, "p/x.ts": 'import "./y"\n', "p/y.ts": "1\n"}, {"p/y.ts": "2\n"}, ("p/y.ts: a program that guards changed",)) for plugin in ("./p/x.ts", "file://./p/x.ts", "file:p/x.ts")),
+    *(Change(f"code that OpenCode loads: {plugin}", {"opencode.json": {"plugin": [plugin]}, "p/x.ts": 'import "./y"\n', "p/y.ts": "1\n"}, {"p/y.ts": "2\n"}, ("p/y.ts: a program that guards changed",)) for plugin in ("./p/x.ts", ["./p/x.ts", {"a": 1}], "./p", "file://./p/x.ts", "file:p/x.ts")),
     Change("such code beside its settings", {".opencode/opencode.json": {"plugin": ["../x.ts"]}, "x.ts": "1\n"}, {"x.ts": "2\n"}, ("x.ts: a program that guards changed",)),
     Change("a file with the value of a header", {"opencode.json": {"mcp": {"a": {**REMOTE, "headers": {"X-Mode": "{file:./mode}"}}}}, "mode": "safe"}, {"mode": "all"}, ("mode: file with a value of settings changed",)),
     Change("a file with what is allowed", {"opencode.json": {"permission": "{file:./mode}"}, "mode": "deny"}, {"mode": "allow"}, ("mode: file with a value of settings changed",)),

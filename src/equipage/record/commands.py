@@ -80,7 +80,7 @@ def code_loaded(grants: Iterable[Grant]) -> Iterator[str]:
     """The files with code that a client loads into itself: plugins that are named by a path."""
     for each in grants:
         if each.sort == "plugin" and each.name.startswith((".", "file:")):
-            yield re.sub(r"\Afile:(?://)?", "", each.name)
+            yield re.sub(r"\Afile:(?://)?", "", each.name).partition("(")[0]
 
 
 def words_naming_files(commands: Iterable[list[str]]) -> Iterator[str]:
