@@ -152,6 +152,13 @@ CLIENT_BY_PATH = {
     ".qwen/": "Qwen Code",
     ".roo/": "Roo Code",
 }
+#: Settings that git may ignore while their client reads them.
+LOCAL_SETTINGS = (
+    *(".claude/settings.json", ".claude/settings.local.json", ".codex/config.toml", ".mcp.json"),
+    *(".cursor/mcp.json", ".gemini/settings.json", ".qwen/settings.json", ".vscode/mcp.json"),
+    *(".github/copilot/settings.local.json", ".vscode/settings.json", "opencode.json"),
+    *("opencode.jsonc", ".opencode/opencode.json", ".opencode/opencode.jsonc"),
+)
 #: The client of a file that any of them may read.
 ANY_CLIENT = "any client"
 
