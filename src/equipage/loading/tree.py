@@ -152,6 +152,8 @@ class Origins(msgspec.Struct, eq=False, gc=False):
 
     def inherit_via(self, above: Origins) -> Origins:
         """This node in the place of `above`, with the `via` of both."""
+        if not above.via and not above.skip:
+            return self
         left = len(above.via) - self.skip
         # What `above` does not have is skipped further up.
         skip = above.skip + max(0, -left)
