@@ -84,14 +84,15 @@ class Node(msgspec.Struct, frozen=True):
 
     def replace_with(self, content: Tree, how: str) -> Tree:
         """Put content in place of this node and record the directive that brought it."""
-        return self.put_in_place(self.add_via(content, Via(how, self.origin)))
+        return self.put_in_place(self.add_via(content, how))
 
-    def add_via(self, content: Tree, via: Via) -> Tree:
+    def add_via(self, content: Tree, how: str) -> Tree:
         """Record in content the directive that brought it, but not what brought this node."""
         inner, reference = content.origins, self.tree.origins.node(self.at) if self.at else None
         # A reference that an override changed stays part of the story.
         replaced = inner.replaced if reference is None else reference.replaced + inner.replaced
-        return Tree(content.value, inner.replace(via=(via, *inner.via), replaced=replaced))
+        via = (Via(how, self.origin), *inner.via)
+        return Tree(content.value, inner.replace(via=via, replaced=replaced))
 
     def put_in_place(self, tree: Tree) -> Tree:
         """Put a tree in place of this node; what brought or preceded the node is kept."""

@@ -152,21 +152,19 @@ class Include(Directive):
         if len(expansion.chain) > (self.depth_cap or self.max_depth):
             part = _ExpandedInclude(node.hole(), 1)
         else:
-            via = Via(_VIA_TEXT, origin)
-            inner = expansion.nest({**expansion.chain, source: (*node.via, via)})
-            part = self._compose(node, via, self._parse_content(source, inner), inner)
+            via = (*node.via, Via(_VIA_TEXT, origin))
+            inner = expansion.nest({**expansion.chain, source: via})
+            part = self._compose(node, self._parse_content(source, inner), inner)
         depth = len(expansion.chain) - 1 + part.height
         return _ExpandedInclude(node.hole()) if self._is_too_deep(node, depth, expansion) else part
 
-    def _compose(
-        self, node: Node, via: Via, content: _Content, inner: Expansion
-    ) -> _ExpandedInclude:
+    def _compose(self, node: Node, content: _Content, inner: Expansion) -> _ExpandedInclude:
         """A file in place of a node: its override is merged over it, then the rest is expanded."""
         has_override = node.at and self.override in node.value
         # Nothing is known about an override of a file that could not be parsed.
         if not has_override or content.tree.value is HOLE:
             whole = self._expand_whole(content, (), inner)
-            tree = node.put_in_place(node.add_via(whole.tree, via))
+            tree = node.replace_with(whole.tree, _VIA_TEXT)
             return _ExpandedInclude(tree, whole.height, whole.reached)
         override = node.tree.subtree((self.override,))
         if content.includes:
@@ -175,8 +173,9 @@ class Include(Directive):
             path for path in content.includes if self._touches_path(override.value, content, path)
         ]
         whole = self._expand_whole(content, tuple(touched), inner)
-        tree = merge(node.add_via(whole.tree, via), override, self._merge_strategy)
-        places = self._outermost_includes(tree, [*touched, *find(override.value, self.matches)])
+        tree = merge(node.add_via(whole.tree, _VIA_TEXT), override, self._merge_strategy)
+        paths = [*touched, *find(override.value, self.matches)]
+        places = self._outermost_includes(tree, paths) if paths else []
         if not places:
             return _ExpandedInclude(node.put_in_place(tree), whole.height, whole.reached)
         # The includes of an override count as made inside the included file.

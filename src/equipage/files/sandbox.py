@@ -111,7 +111,8 @@ def refuse_version_control(path: str, reference: str) -> None:
     Raises `FileProblem`. What only a look at the disk tells is left to `refuse_repository`.
     """
     # Some file systems do not tell upper from lower case, or drop dots and blanks at the end.
-    if any(part.rstrip(". ").lower() in _VERSION_CONTROL_FOLDERS for part in path.split("/")):
+    names = [part.rstrip(". ").lower() for part in path.split("/")]
+    if not _VERSION_CONTROL_FOLDERS.isdisjoint(names):
         raise FileProblem(codes.REFERENCE_PRIVATE, reference=reference)
 
 
@@ -261,7 +262,10 @@ class _Walk:
 
     def find_root(self, real: str) -> str | None:
         """The root that contains a path without links."""
-        return next((root for root in self.roots if is_below(real, root)), None)
+        for root in self.roots:
+            if is_below(real, root):
+                return root
+        return None
 
     def close(self) -> None:
         for descriptor, _ in self.stack:
@@ -270,7 +274,7 @@ class _Walk:
 
     def descend(self, parts: list[str]) -> os.stat_result | None:
         """Walk `parts`; the status of the last one if it is not a folder, else None."""
-        pending = list(reversed(parts))
+        pending = parts[::-1]
         while pending:
             part = pending.pop()
             if part in ("", "."):
@@ -292,7 +296,7 @@ class _Walk:
             self.stack.append((descriptor, f"{where.rstrip('/')}/{part}"))
             status = os.fstat(descriptor)
             if not stat.S_ISDIR(status.st_mode):
-                if any(each not in ("", ".") for each in pending):
+                if not {"", "."}.issuperset(pending):
                     raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR))
                 return status
             self.refuse_repository_once(descriptor, status)

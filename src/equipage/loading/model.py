@@ -25,7 +25,7 @@ from equipage.loading.shape import Level, Shape, UnknownKeys
 from equipage.loading.type_words import (
     ARRAYS,
     COMMAND_FIELDS,
-    OPEN_TYPES,
+    WITH_FIELDS,
     WRITTEN_AS_TEXT,
     allowed_values,
     closed_struct,
@@ -149,7 +149,7 @@ def unknown_keys(value: Any, kind: types.Type, path: Path = ROOT) -> Iterator[Pa
             known = dict.fromkeys(range(len(value)), each.item_type)
         elif isinstance(value, dict) and isinstance(each, types.DictType):
             known = dict.fromkeys(value, each.value_type)
-        elif isinstance(value, dict) and isinstance(each, OPEN_TYPES | types.StructType):
+        elif isinstance(value, dict) and isinstance(each, WITH_FIELDS):
             tag = getattr(each, "tag_field", None)
             if tag is not None and value.get(tag) != each.tag:  # type: ignore[union-attr]
                 continue
