@@ -1253,6 +1253,23 @@ def test_a_layer_that_is_named_is_judged_as_a_part(folder: Path, name: str) -> N
     assert [str(each) for each in format_.check(name).diagnostics] == LAYER_FILES[name]
 
 
+def test_a_layer_that_is_loaded_says_so(folder: Path) -> None:
+    write(folder, {"base.yaml": "name: a\nprompt: p\n", "local.yaml": "prompt: q\n"})
+    loaded = APP.load("local.yaml")
+    assert loaded.config == App("a", "q")
+    says = (
+        "`local.yaml` is a layer of app, and it is loaded as the file that layers are merged with"
+    )
+    assert [(each.code, each.message) for each in loaded.warnings] == [("layer-loaded", says)]
+    kind = ("--kind", "loading.test_own_formats:APP")
+    shown = in_process(["show", "local.yaml", *kind])
+    assert (shown.code, shown.err) == (
+        0,
+        f"equipage: {says}; load that file: its layers come with it\n",
+    )
+    assert in_process(["check", "local.yaml", *kind]).code == 0
+
+
 @pytest.mark.parametrize("surveyed", [True, False])
 def test_a_layer_that_is_open_in_an_editor_is_judged_as_a_part(
     folder: Path, surveyed: bool
