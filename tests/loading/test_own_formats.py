@@ -21,7 +21,7 @@ from equipage import FILE, Format, LoadError, Problem, UsageError
 from equipage.loading import rules
 from equipage.lsp import documents
 from equipage.lsp.protocol import uri_of
-from equipage.plugin import Directive
+from equipage.plugin import Directive, Shape
 from lab import in_process, write
 
 
@@ -1251,6 +1251,25 @@ def test_a_layer_that_is_named_is_judged_as_a_part(folder: Path, name: str) -> N
         rules=(uses_https,),
     )
     assert [str(each) for each in format_.check(name).diagnostics] == LAYER_FILES[name]
+
+
+@pytest.mark.parametrize("base", [object, msgspec.Struct])
+def test_what_a_field_without_default_cannot_have_is_an_error_however_mild_the_format(
+    base: type,
+) -> None:
+    class Server(base):  # type: ignore[misc]
+        name: str
+        port: int = 80
+
+    model = Server if base is msgspec.Struct else dataclass(Server)
+    mild = Format(model, "server", shape=Shape(mismatch="warning"))
+    assert mild.loads("{name: a, port: x}").config.port == 80
+    with pytest.raises(LoadError) as raised:
+        mild.loads("{name: [], port: x}")
+    assert [str(each) for each in raised.value.diagnostics] == [
+        "<string>:1:8: error[wrong-type] expected text, found a list (at name)",
+        "<string>:1:18: warning[wrong-type] expected a whole number, found text `x` (at port)",
+    ]
 
 
 def test_a_layer_that_is_loaded_says_so(folder: Path) -> None:

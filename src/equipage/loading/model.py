@@ -85,7 +85,12 @@ def build(value: Any, model: Any, shape: Shape, reported: Collection[str] = ()) 
         *collector.facts,
         *collector.unknown_keys.report_ignored(value, alone=not collector.facts),
     )
-    facts = [_adapt_severity(each, shape) for each in found]
+    firm = shape.guarded | shape.needed
+    if pruned is _NOTHING:  # a field that the root must have is lost with its value
+        firm |= {
+            each.encode_name for each in getattr(type_info(model), "fields", ()) if each.required
+        }
+    facts = [_adapt_severity(each, shape, firm) for each in found]
     if any(each.severity in (None, "error") for each in facts) or collector.holes:
         return None, pruned, facts
     try:
@@ -184,9 +189,9 @@ def has_holes(value: Any) -> bool:
     return not _has_no_holes(value) and any(each is HOLE for _, each in walk(value))
 
 
-def _adapt_severity(each: Fact, shape: Shape) -> Fact:
+def _adapt_severity(each: Fact, shape: Shape, firm: Collection[str]) -> Fact:
     """A fact with the severity of its kind; a field that restricts or is needed must fit."""
-    severity, is_firm = each.severity, not each.path or each.path[0] in shape.guarded | shape.needed
+    severity, is_firm = each.severity, not each.path or each.path[0] in firm
     if severity is None and not is_firm and shape.mismatch != "error":
         severity = shape.mismatch
     if severity in (None, "error") and shape.worst != "error":

@@ -46,7 +46,7 @@ class Shape(msgspec.Struct, frozen=True):
     """Unknown keys with this prefix are allowed everywhere, but in a closed class."""
     mismatch: Severity = "error"
     """The severity of a value that does not fit a field; unless it is an error, the value is left
-    out."""
+    out, but for a field of the root that has no default: that must fit."""
     worst: Severity = "error"
     """The worst that a finding may be, for kinds whose readers were never seen to refuse
     anything."""
