@@ -16,14 +16,15 @@ from equipage.cli.arguments import (
 )
 from equipage.cli.output import Output
 from equipage.cli.request import NOTHING_FOUND, workspace_of
-from equipage.clients.catalogue import ACTIVITIES
+from equipage.clients.catalogue import ACTIVITIES, client_of
 from equipage.clients.grants import Grant, Reach
+from equipage.clients.index import CLIENTS
 from equipage.clients.plugins import EDITOR_SETTINGS, Part
-from equipage.clients.reading import MAIN_AGENT, configured_folder, read_folder, reading_of
-from equipage.clients.unread import EDITOR
+from equipage.clients.reading import MAIN_AGENT, read_folder, reading_of
+from equipage.clients.unread import EDITOR, unread_sort
 from equipage.core.diagnostics import UsageError
 from equipage.core.text import nearest, visible
-from equipage.effect.reach import Answer, Column, Matrix, answer, matrices, reach_of_part
+from equipage.effect.reach import Answer, Column, Matrix, answer, matrices, reaches_of_part
 from equipage.files import System
 from equipage.files.walking import is_ignored
 from equipage.render.page import Places, places_of
@@ -90,10 +91,14 @@ def run(options: argparse.Namespace, output: Output) -> int:
     if ignored:
         names = " ".join(map(workspace.system.name_of, ignored))
         output.note(f"equipage: git ignores it, its client reads it, so it counts: {names}")
-        workspace = workspace_of(options, [*paths, *ignored])
+    editors = [each for each in ignored if unread_sort(each.replace(os.sep, "/")) == EDITOR]
+    if len(ignored) > len(editors):
+        more = (each for each in ignored if each not in editors)
+        workspace = workspace_of(options, [*paths, *more])
     found = workspace.loads(unread=True)
+    editors += [each.path for each in found if each.unread == EDITOR]
     outcomes = [each.outcome for each in found if each.outcome is not None]
-    reaches = read_folder(outcomes, _reaches_of_editors(found, workspace.system))
+    reaches = read_folder(outcomes, _reaches_of_editors(editors, workspace.system))
     agents: list[AgentRow] = [
         (matrix, agent, answers)
         for matrix in matrices(reaches)
@@ -125,26 +130,24 @@ def run(options: argparse.Namespace, output: Output) -> int:
 
 
 def _ignored_settings(workspace: Workspace) -> Iterator[str]:
-    """The settings of Claude Code that git ignores, and so a walk does, in its folders."""
-    system, files = workspace.system, workspace.files()
-    walked = [system.absolute(each.path) for each in files if not each.named]
-    folders = {configured_folder(each.replace(os.sep, "/")) for each in walked}
-    for folder in sorted({*folders, *workspace.request.folders}):
-        for name in ("settings.json", "settings.local.json"):
-            path = os.path.join(folder, ".claude", name)
-            is_new = system.exists(path) and path not in walked
+    """The settings of clients that git ignores, and so a walk does, in its folders."""
+    system, found = workspace.system, workspace.contents
+    walked = {system.absolute(each.path) for each in found.files if not each.named}
+    names = [name for client in CLIENTS for name in client_of(client).local_settings]
+    for folder in sorted(found.configured_folders):
+        for name in names:
+            path = os.path.join(folder, name)
+            is_new = path not in walked and system.is_file(path)
             if is_new and any(is_ignored(each, system) for each in (path, os.path.dirname(path))):
                 yield path
 
 
-def _reaches_of_editors(found: Sequence[FileLoad], system: System) -> Iterator[Reach]:
+def _reaches_of_editors(files: Sequence[str], system: System) -> Iterator[Reach]:
     """What the settings of editors say about agents, among much else."""
-    for each in found:
-        if each.unread == EDITOR:
-            part = Part(each.path, EDITOR, EDITOR_SETTINGS)
-            data = system.peek(each.path) or b""
-            reach = reach_of_part(part, data, system.name_of(each.path))
-            if reach is not None and any(not grant.default for grant in reach.grants):
+    for path in files:
+        part = Part(path, EDITOR, EDITOR_SETTINGS)
+        for reach in reaches_of_part(part, system.peek(path) or b"", system.name_of(path)):
+            if any(not grant.default for grant in reach.grants):
                 yield reach
 
 

@@ -258,6 +258,7 @@ class Client(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     #: clients read skills and instructions
     starts: Names = ()
     also_reads: Names = ()  #: how paths of files of other clients begin that it reads as well
+    local_settings: Names = ()  #: settings that git may ignore while the client reads them
     names: dict[str, Names] = {}  #: lists of names, such as those of its tools
     types: dict[str, str] = {}  #: further words for types
     groups: dict[str, Table] = {}

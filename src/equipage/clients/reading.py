@@ -387,6 +387,12 @@ def _inheritable_grants(agent: Reach, other: Reach) -> Iterator[Grant]:
 
 def configured_folder(file: str) -> str:
     """The folder that a file configures: the one around the first folder of a client."""
+    folder = client_folder(file)
+    return posixpath.dirname(folder) if posixpath.basename(folder) in _CLIENT_FOLDERS else folder
+
+
+def client_folder(file: str) -> str:
+    """The first folder of a client around a file; without one, the folder that it lies in."""
     parts = posixpath.dirname(file).split("/")
     ends = [number for number, part in enumerate(parts) if part in _CLIENT_FOLDERS]
-    return "/".join(parts[: ends[0]] if ends else parts)
+    return "/".join(parts[: ends[0] + 1] if ends else parts)

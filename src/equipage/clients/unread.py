@@ -22,7 +22,9 @@ HOOK_FILE = "Cline hook"
 #: them counts.
 GEMINI_VARIABLES, CONTAINER = "variables of Gemini CLI", "container of an editor"
 WORKSPACE, EDITOR = "workspace of an editor", "settings of an editor"
-QUIET = frozenset({GEMINI_VARIABLES, CONTAINER, WORKSPACE, EDITOR})
+#: What an editor runs when a folder is opened: without it, less runs.
+TASKS = "tasks that an editor starts"
+QUIET = frozenset({GEMINI_VARIABLES, CONTAINER, WORKSPACE, EDITOR, TASKS})
 
 
 @cache

@@ -30,6 +30,7 @@ from equipage.clients.grants import (
 )
 from equipage.clients.plugins import MONITORS, parse_json
 from equipage.clients.reading import MAIN_AGENT
+from equipage.core.path import Path
 from equipage.loading.format import Format, Sensitive
 
 if TYPE_CHECKING:
@@ -44,18 +45,21 @@ _EVERYTHING_WEIGHT, _GROUP_WEIGHT, _HEAVY_WEIGHT = 10_000, 50, 100
 _HEAVY_SORTS = frozenset({"server", "program", "host", "plugin"})
 
 #: Sorts of subjects that add reach by existing. Settings only change the reach of others.
-_ACTING_SORTS = frozenset({"agent", "command", "skill", "tool", "team"})
+ACTING_SORTS = frozenset(
+    {"agent", "command", "skill", "tool", "team", "workflow", "recipe", "input", "listed plugin"}
+)
+#: Sorts of subjects that bring much of their own, and what restricts others.
+_PLUGIN_SORTS = frozenset({"plugin", "extension", "listed plugin"})
 
 
-def reach_of_part(part: Part, data: bytes, name: str) -> Reach | None:
-    """The reach of a part that only a table describes; None if it cannot be read."""
+def reaches_of_part(part: Part, data: bytes, name: str) -> tuple[Reach, ...]:
+    """The reaches in a part that only a table describes; none if it cannot be read."""
     value = parse_json(data)
     if part.kind == MONITORS and isinstance(value, list):
         value = {"monitors": value}
     if not part.has_only_table or not isinstance(value, dict):
-        return None
-    found = reach_of_value(Format(dict, part.kind, part.what), value, name)
-    return found[0] if found else None
+        return ()
+    return reach_of_value(Format(dict, part.kind, part.what), value, name)
 
 
 # Comparing.
@@ -71,7 +75,7 @@ def compare_reaches(
     """
     if before is None and after is not None:
         before = _reach_when_absent(after, kind)
-    elif after is None and before is not None:
+    elif after is None and before is not None and before.sort not in _PLUGIN_SORTS:
         after = _reach_when_absent(before, kind)
     return difference_between(before, after)
 
@@ -86,7 +90,7 @@ def differences(before: Iterable[Reach], after: Iterable[Reach]) -> list[Differe
 
 def _reach_when_absent(reach: Reach, kind: Format | None) -> Reach | None:
     """The reach that holds without a subject; None if there is none."""
-    if reach.sort in _ACTING_SORTS:
+    if reach.sort in ACTING_SORTS:
         return None
     grants = default_grants(reach.kind) if kind is None or subjects_of(kind.name) else ()
     if kind is not None and subjects_of(kind.name) is None:
@@ -445,10 +449,53 @@ class Difference(msgspec.Struct, frozen=True):
 
 def difference_between(before: Reach | None, after: Reach | None) -> Difference:
     """How a reach changed. A subject that is new had no reach; one that is gone has none."""
-    steps = [*_mode_steps(before, after), *_name_steps(before, after)]
+    counted = _drop_moot_grants(before, after)
+    steps = [*_mode_steps(counted, after), *_name_steps(counted, after)]
     steps = [*_drop_implied(steps)]
     steps.sort(key=lambda each: (each.how != "widened", -each.far, each.sort, each.name))
     return Difference(before, after, tuple(steps))
+
+
+def _drop_moot_grants(before: Reach | None, after: Reach | None) -> Reach | None:
+    """What was, without what restricted only servers that are gone, or a subject that is."""
+    if before is None:
+        return None
+    gone = {(each.file, each.path) for each in servers_gone(before, after)}
+    restricts_others = before.sort in _PLUGIN_SORTS
+
+    def counts(grant: Grant) -> bool:
+        if not _restricts(grant):
+            return True
+        if after is None and (grant.level is not None or not restricts_others):
+            return False
+        return gone.isdisjoint(_places_around(grant))
+
+    return msgspec.structs.replace(before, grants=tuple(filter(counts, before.grants)))
+
+
+def servers_gone(before: Reach, after: Reach | None) -> list[Grant]:
+    """The servers that were started, and are not any more."""
+    here = set() if after is None else {_server_key(each) for each in _started_servers(after)}
+    return [each for each in _started_servers(before) if _server_key(each) not in here]
+
+
+def _started_servers(reach: Reach) -> Iterator[Grant]:
+    return (each for each in reach.grants_of("server") if each.effect == "allows")
+
+
+def _server_key(grant: Grant) -> tuple[object, ...]:
+    """Equal for one server before and after a change: its number in a list may be another."""
+    return grant.name, *(step for step in grant.path if isinstance(step, str))
+
+
+def _places_around(grant: Grant) -> Iterator[tuple[str, Path]]:
+    return ((grant.file, grant.path[:depth]) for depth in range(1, len(grant.path) + 1))
+
+
+def _restricts(grant: Grant) -> bool:
+    if grant.level is not None:
+        return grant.usual is not None and grant.level < grant.usual
+    return grant.effect != "allows"
 
 
 def _mode_steps(before: Reach | None, after: Reach | None) -> Iterator[Step]:

@@ -13,6 +13,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice, pairwise, product
 from typing import Any
 
+from equipage.clients.grants import Grant
 from equipage.clients.launchers import launch_of, split_command
 from equipage.core.path import Path
 from equipage.files import System, entries_of, is_below
@@ -57,6 +58,29 @@ def folders_named(nodes: Iterable[tuple[Path, Any]]) -> list[str]:
     """The folders that a configuration starts commands in."""
     named = (value for path, value in nodes if path[-1:] == ("cwd",) and isinstance(value, str))
     return [*dict.fromkeys(named)]
+
+
+#: How settings name a file that holds a value, or variables.
+_VALUE = re.compile(r"\{file:([^}]+)\}")
+_VARIABLES_KEYS = ("envFile", "env_file")
+#: Keys of texts, which allow nothing.
+_TEXT_KEYS = frozenset({"description", "instructions", "prompt", "template"})
+
+
+def files_with_values(nodes: Iterable[tuple[Path, Any]]) -> Iterator[str]:
+    """The files that a configuration names for values of its own."""
+    for path, value in nodes:
+        if isinstance(value, str) and _TEXT_KEYS.isdisjoint(path):
+            yield from _VALUE.findall(value)
+            if path[-1:] and path[-1] in _VARIABLES_KEYS:
+                yield value
+
+
+def code_loaded(grants: Iterable[Grant]) -> Iterator[str]:
+    """The files with code that a client loads into itself: plugins that are named by a path."""
+    for each in grants:
+        if each.sort == "plugin" and each.name.startswith((".", "file:")):
+            yield re.sub(r"\Afile:(?://)?", "", each.name).partition("(")[0]
 
 
 def words_naming_files(commands: Iterable[list[str]]) -> Iterator[str]:
@@ -220,11 +244,12 @@ class _Folders:
 
 
 def files_read_by(
-    commands: Sequence[list[str]], start: str, root: str, system: System
+    commands: Sequence[list[str]], start: str, root: str, system: System, *, follow: bool = True
 ) -> Iterator[tuple[str, bool]]:
     """The files of a project that commands run, those that these name, and what runners read.
 
-    Each with whether it is run as a program; `start` is the folder of the configuration.
+    Each with whether it is run as a program; `start` is the folder of the configuration. With
+    `follow=False`, only those that the commands themselves name.
     """
     words = dict.fromkeys(
         part for word in words_naming_files(commands) for part in (word, *word.split(":"))
@@ -232,7 +257,7 @@ def files_read_by(
     runners = {
         os.path.basename(word) for each in commands for word in WORD_BREAK.split(" ".join(each))
     }
-    for runner in sorted(runners & _RUNNER_FILES.keys()):
+    for runner in sorted(runners & _RUNNER_FILES.keys()) if follow else ():
         words |= dict.fromkeys(_RUNNER_FILES[runner])
     places, seen, known = folders_up(start, root), set[str](), _Folders(root, system)
     folders = set[str](places)
@@ -249,7 +274,13 @@ def files_read_by(
             if not is_below(path, root) or path == root or not known.have(path):
                 continue
             is_named = bases is places or may_be_path(word)
-            if is_named and not before and path not in folders and system.is_folder(path):
+            if (
+                follow
+                and is_named
+                and not before
+                and path not in folders
+                and system.is_folder(path)
+            ):
                 folders.add(path)
                 below = islice(files_below(path, system), _MAX_READ)
                 waiting += ((os.path.join(path, each), [path], False) for each in below)
@@ -258,6 +289,8 @@ def files_read_by(
                     continue
                 seen.add(file)
                 yield file, word in direct
+                if not follow:
+                    continue
                 # What a script reads lies beside it, or below where it is started.
                 text = (system.peek(file, max_bytes=_MAX_SCRIPT) or b"").decode("utf-8", "replace")
                 runs_modules = _CODE.search(file) is not None
