@@ -313,10 +313,11 @@ def test_a_format_with_codes_of_its_own_changes_eight_files(tmp_path: Path) -> N
     text, first = registry.read_text(), '    Recognition("toolpack", "equipage.formats.toolpack"'
     registry.write_text(text.replace(first, CREW_ROW + first))
     env = environment(tmp_path / "src", EQUIPAGE_UPDATE_CASES="1")
-    cases = ("-m", "pytest", "-q", "-p", "no:cacheprovider", "-k", "crew or test_console and not as_processes")
+    cases = ("-m", "pytest", "-q", "-p", "no:cacheprovider")
+    chosen = ("-k", "crew or test_console and not as_processes")
     for arguments in (
         ("tools/faces.py",),
-        (*cases, "tests/test_cases.py", "tests/cli/test_consoles.py"),
+        (*cases, *chosen, "tests/test_cases.py", "tests/cli/test_consoles.py"),
         ("docs/build.py", "--pages"),
     ):
         done = python(*arguments, cwd=tmp_path, env=env)

@@ -13,6 +13,7 @@ from __future__ import annotations
 import re
 import zlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import cache
 from typing import Any
 
 import msgspec
@@ -55,10 +56,15 @@ class Reference(msgspec.Struct, frozen=True):
     name: str
 
 
+@cache
+def _marks(separators: str) -> re.Pattern[str]:
+    return re.compile(rf"[\[\](){{}}{re.escape(separators)}]")
+
+
 def split_names(text: str, separators: str) -> Iterator[str]:
     """The names in a text, divided at any of `separators` outside brackets."""
     start = depth = 0
-    for mark in re.finditer(rf"[\[\](){{}}{re.escape(separators)}]", text):
+    for mark in _marks(separators).finditer(text):
         if mark[0] in "([{":
             depth += 1
         elif mark[0] in ")]}":

@@ -11,7 +11,9 @@ import math
 import re
 import unicodedata
 from collections import Counter
-from collections.abc import Collection, Iterator
+from collections.abc import Iterator
+from itertools import groupby
+from operator import itemgetter
 
 import msgspec
 
@@ -236,31 +238,36 @@ _FILLER = lazy_regex(r"your|test|fake|token|secret|here|qwerty|asdf", re.IGNOREC
 _MIN_ENTROPY = 3.0
 
 
-def find_secrets(text: str, encoded: bytes | None = None) -> Iterator[Suspicion]:
-    """Texts that are shaped like secrets and look random; placeholders of documentation do not.
-
-    `encoded` is the text in UTF-8, where it is at hand.
-    """
-    begun = [each for each, part in _BEGINNINGS.items() if encoded is None or part in encoded]
-    for match, what in _find_secret_shapes(text, begun):
+def find_secrets(text: str) -> Iterator[Suspicion]:
+    """Texts that are shaped like secrets and look random; placeholders of documentation do not."""
+    for match, what in _find_secret_shapes(text):
         variable = match[match.lastindex or 0]
         if not _is_placeholder(variable) and _entropy(variable) >= _MIN_ENTROPY:
             yield Suspicion(match.span(), what)
 
 
-def _find_secret_shapes(text: str, begun: Collection[str]) -> list[tuple[re.Match[str], str]]:
+#: Any beginning of a secret, by its first letter.
+_BEGINNING = lazy_regex(
+    lambda: "|".join(
+        f"{re.escape(first)}(?:{'|'.join(re.escape(each[1:]) for each in those)})"
+        for first, those in groupby(
+            sorted(each for _, beginnings, _ in _SECRETS for each in beginnings), itemgetter(0)
+        )
+    )
+)
+
+
+def _find_secret_shapes(text: str) -> list[tuple[re.Match[str], str]]:
     """Matches with the shape of a secret, in order; of two that overlap, the first.
 
-    Only the beginnings in `begun` are looked for.
-
-    Searching for plain text is many times faster than for an expression, and nearly every text
-    has none of the beginnings, or one that nothing follows.
+    Nearly every text has none of the beginnings, or one that nothing follows, and searching for
+    plain text is many times faster than for an expression.
     """
+    if _BEGINNING.search(text) is None:
+        return []
     found: list[tuple[re.Match[str], str]] = []
     for what, beginnings, whole in _SECRETS:
         for beginning in beginnings:
-            if beginning not in begun:
-                continue
             position = text.find(beginning)
             while position >= 0:
                 match = whole.match(text, position)
@@ -277,13 +284,9 @@ def _find_secret_shapes(text: str, begun: Collection[str]) -> list[tuple[re.Matc
     return apart
 
 
-#: Each beginning of a secret, and the same in UTF-8.
-_BEGINNINGS = {each: each.encode() for _, beginnings, _ in _SECRETS for each in beginnings}
-
-
 def mask_secrets(text: str) -> str:
     """The text with asterisks for the part of each secret that varies; its length stays."""
-    shaped = {match.span(): match for match, _ in _find_secret_shapes(text, _BEGINNINGS)}
+    shaped = {match.span(): match for match, _ in _find_secret_shapes(text)}
     for found in reversed(list(find_secrets(text)) if shaped else []):
         match = shaped[found.range]
         first, end = match.start(match.lastindex or 0), match.end()
