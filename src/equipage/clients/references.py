@@ -56,13 +56,20 @@ class Reference(msgspec.Struct, frozen=True):
     name: str
 
 
+_BRACKET = lazy_regex(r"[\[\](){}]")
+
+
 @cache
 def _marks(separators: str) -> re.Pattern[str]:
+    """What may divide names, and brackets, inside of which it does not."""
     return re.compile(rf"[\[\](){{}}{re.escape(separators)}]")
 
 
 def split_names(text: str, separators: str) -> Iterator[str]:
     """The names in a text, divided at any of `separators` outside brackets."""
+    if _BRACKET.search(text) is None:  # nearly always
+        yield from filter(None, map(str.strip, _marks(separators).split(text)))
+        return
     start = depth = 0
     for mark in _marks(separators).finditer(text):
         if mark[0] in "([{":

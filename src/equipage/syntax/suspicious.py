@@ -199,7 +199,7 @@ _SECRETS: tuple[tuple[str, tuple[str, ...], re.Pattern[str]], ...] = (
     (
         "the address of a hook of Slack",
         ("hooks.slack.com/",),
-        lazy_regex(r"hooks\.slack\.com/services/T\w+/B\w+/([A-Za-z0-9]{20,})\b"),
+        lazy_regex(r"\bhooks\.slack\.com/services/T\w+/B\w+/([A-Za-z0-9]{20,})\b"),
     ),
     (
         "the address of a hook of Discord",
@@ -214,7 +214,7 @@ _SECRETS: tuple[tuple[str, tuple[str, ...], re.Pattern[str]], ...] = (
     (
         "a token behind `Bearer`",
         ("Bearer ",),
-        lazy_regex(r"Bearer (?=[\w.~+/-]*\d)(?!eyJ)([A-Za-z0-9_~+/-]{32,}=*)(?![\w.])"),
+        lazy_regex(r"\bBearer (?=[\w.~+/-]*\d)(?!eyJ)([A-Za-z0-9_~+/-]{32,}=*)(?![\w.])"),
     ),
     (
         "a password in an address",
@@ -246,15 +246,21 @@ def find_secrets(text: str) -> Iterator[Suspicion]:
             yield Suspicion(match.span(), what)
 
 
-#: Any beginning of a secret, by its first letter.
-_BEGINNING = lazy_regex(
-    lambda: "|".join(
+def _any_beginning() -> str:
+    """Any beginning of a secret, by its first letter, behind what is neither letter nor digit.
+
+    One that begins with such a character needs nothing before it.
+    """
+    beginnings = (each for _, beginnings, _ in _SECRETS for each in beginnings)
+    parts = sorted(each if each[0].isalnum() else each[1:] for each in beginnings)
+    found = (
         f"{re.escape(first)}(?:{'|'.join(re.escape(each[1:]) for each in those)})"
-        for first, those in groupby(
-            sorted(each for _, beginnings, _ in _SECRETS for each in beginnings), itemgetter(0)
-        )
+        for first, those in groupby(parts, itemgetter(0))
     )
-)
+    return f"[^A-Za-z0-9](?:{'|'.join(found)})"
+
+
+_BEGINNING = lazy_regex(_any_beginning)
 
 
 def _find_secret_shapes(text: str) -> list[tuple[re.Match[str], str]]:
@@ -263,7 +269,7 @@ def _find_secret_shapes(text: str) -> list[tuple[re.Match[str], str]]:
     Nearly every text has none of the beginnings, or one that nothing follows, and searching for
     plain text is many times faster than for an expression.
     """
-    if _BEGINNING.search(text) is None:
+    if _BEGINNING.search(f"\n{text}") is None:
         return []
     found: list[tuple[re.Match[str], str]] = []
     for what, beginnings, whole in _SECRETS:

@@ -237,7 +237,7 @@ def listed_tools_are_rules(
 
 def _problem_in_header(text: str, listed: ListName, convention: Convention) -> Problem | None:
     """What is wrong with a rule in a list of tools; an agent gets the whole tool in any case."""
-    if len(text) > _MAX_RULE_LENGTH:
+    if len(text) > _MAX_RULE_LENGTH or ("(" not in text and ")" not in text):
         return None
     rule = parse(text)
     if rule is None:
