@@ -134,10 +134,8 @@ def is_layer(session: Session) -> bool:
     """Whether the file of a load is where the format has a layer, whatever its variables are."""
     path = session.path.replace(os.sep, "/")
     for layer in layers_of(session.kind):
-        if layer.at == "file":
-            continue
         folder = None if layer.at == "beside" else _folder_of(layer, session)
-        if folder is None and layer.at != "beside":
+        if layer.at == "file" or (folder is None and layer.at != "beside"):
             continue
         start = ".*/" if folder is None else re.escape(folder.replace(os.sep, "/") + "/")
         texts = map(re.escape, _VARIABLE.split(layer.name)[::2])

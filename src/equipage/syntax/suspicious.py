@@ -280,12 +280,9 @@ def _find_secret_shapes(text: str) -> list[tuple[re.Match[str], str]]:
                 if match is not None:
                     found.append((match, what))
                 position = text.find(beginning, position + 1 if match is None else match.end())
-    if len(found) < 2:
-        return found
-    found.sort(key=lambda each: each[0].start())
-    apart = found[:1]
-    for each in found[1:]:
-        if each[0].start() >= apart[-1][0].end():
+    apart: list[tuple[re.Match[str], str]] = []
+    for each in sorted(found, key=lambda each: each[0].start()):
+        if not apart or each[0].start() >= apart[-1][0].end():
             apart.append(each)
     return apart
 
