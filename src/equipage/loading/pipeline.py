@@ -441,7 +441,7 @@ def _invisible_characters(session: Session, root: Source) -> Iterator[Fact]:
 
         from equipage.syntax.suspicious import find_invisible
 
-        for each in islice(find_invisible(source.text, source.data), _MAX_INVISIBLE_FINDINGS):
+        for each in islice(find_invisible(source.text), _MAX_INVISIBLE_FINDINGS):
             span = Span(source, *each.range)
             fact = session.kind.adjust_severity(
                 codes.INVISIBLE_CHARACTER.at(span=span, character=each.what)

@@ -600,16 +600,13 @@ def _finding(code: Code, path: str, system: System, **values: object) -> Diagnos
     return finding(code, system.name_of(path), values)
 
 
-def folders_of_kinds(entered: str) -> Iterable[tuple[str, str]]:
+def folders_of_kinds(entered: str) -> Iterator[tuple[str, str]]:
     """The folders for files of one kind that a folder (absolute, with `/` at its end) is or holds.
 
     Each comes with its kind, without the `/`.
     """
-    is_near = f"{registry.LAYER}/" in entered  # nearly no folder of a walk
-    return _layer_folders_in(entered) if is_near else ()
-
-
-def _layer_folders_in(entered: str) -> Iterator[tuple[str, str]]:
+    if f"{registry.LAYER}/" not in entered:
+        return  # nearly every folder of a walk
     for kind, name in _layer_folder_names():
         if entered.endswith(f"/.{registry.LAYER}/"):
             yield kind, entered + name

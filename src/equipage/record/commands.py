@@ -112,51 +112,40 @@ def strip_project_prefix(word: str) -> str:
     return _PROJECT_PREFIX.sub("", word, count=1) if _PROJECT_PREFIX.match(word) else word
 
 
-#: A runner, and the files that say what it runs.
+#: Runners, and the files that say what they run.
 _RUNNER_FILES = {
-    "make": ("GNUmakefile", "makefile", "Makefile"),
-    "just": ("justfile", "Justfile", ".justfile"),
-    "task": ("Taskfile.yml", "Taskfile.yaml"),
-    **dict.fromkeys(("npm", "pnpm", "yarn", "bun", "npx"), ("package.json",)),
-    **dict.fromkeys(("python", "python3"), ("sitecustomize.py", "usercustomize.py")),
-    **dict.fromkeys(("uv", "poetry", "hatch", "pdm"), ("pyproject.toml",)),
-    **dict.fromkeys(
-        ("docker", "docker-compose", "podman"),
-        (
-            *("Dockerfile", "compose.yaml", "compose.yml"),
-            *("docker-compose.yml", "docker-compose.yaml"),
-        ),
-    ),
-    **dict.fromkeys(("bundle", "rake"), ("Gemfile", "Rakefile", "rakefile", "Rakefile.rb")),
-    **dict.fromkeys(
-        ("gradle", "gradlew", "gradlew.bat"),
-        (
-            *("build.gradle", "build.gradle.kts", "settings.gradle", "settings.gradle.kts"),
-            *("gradle.properties", "gradle/wrapper"),
-        ),
-    ),
-    **dict.fromkeys(("mvn", "mvnw", "mvnw.cmd"), ("pom.xml", ".mvn")),
-    **dict.fromkeys(("nix", "nix-shell"), ("flake.nix", "flake.lock", "shell.nix", "default.nix")),
-    **dict.fromkeys(
-        ("bazel", "bazelisk"), ("BUILD", "BUILD.bazel", "MODULE.bazel", "WORKSPACE", ".bazelrc")
-    ),
-    **dict.fromkeys(("pre-commit", "prek"), (".pre-commit-config.yaml",)),
-    **dict.fromkeys(("invoke", "inv"), ("tasks.py",)),
-    "cargo": ("Cargo.toml", ".cargo", "build.rs", "src/main.rs", "src/bin"),
-    "composer": ("composer.json",),
-    "deno": ("deno.json", "deno.jsonc", "package.json"),
-    "direnv": (".envrc",),
-    "lefthook": tuple(
-        f"{start}lefthook.{end}" for start in ("", ".") for end in ("yml", "yaml", "toml", "json")
-    ),
-    "mise": (
-        *("mise.toml", ".mise.toml", "mise", ".mise", ".config/mise.toml", ".config/mise"),
-        *("mise-tasks", ".mise-tasks", ".tool-versions"),
-    ),
-    "nox": ("noxfile.py",),
-    "poe": ("pyproject.toml", "poe_tasks.toml"),
-    "tox": ("tox.ini", "tox.toml", "setup.cfg", "pyproject.toml"),
-    "turbo": ("turbo.json", "package.json"),
+    runner: files.split()
+    for runners, files in {
+        "make": "GNUmakefile makefile Makefile",
+        "just": "justfile Justfile .justfile",
+        "task": "Taskfile.yml Taskfile.yaml",
+        "npm pnpm yarn bun npx": "package.json",
+        "python python3": "sitecustomize.py usercustomize.py",
+        "uv poetry hatch pdm": "pyproject.toml",
+        "docker docker-compose podman": "Dockerfile compose.yaml compose.yml docker-compose.yml "
+        "docker-compose.yaml",
+        "bundle rake": "Gemfile Rakefile rakefile Rakefile.rb",
+        "gradle gradlew gradlew.bat": "build.gradle build.gradle.kts settings.gradle "
+        "settings.gradle.kts gradle.properties gradle/wrapper",
+        "mvn mvnw mvnw.cmd": "pom.xml .mvn",
+        "nix nix-shell": "flake.nix flake.lock shell.nix default.nix",
+        "bazel bazelisk": "BUILD BUILD.bazel MODULE.bazel WORKSPACE .bazelrc",
+        "pre-commit prek": ".pre-commit-config.yaml",
+        "invoke inv": "tasks.py",
+        "cargo": "Cargo.toml .cargo build.rs src/main.rs src/bin",
+        "composer": "composer.json",
+        "deno": "deno.json deno.jsonc package.json",
+        "direnv": ".envrc",
+        "lefthook": "lefthook.yml lefthook.yaml lefthook.toml lefthook.json .lefthook.yml "
+        ".lefthook.yaml .lefthook.toml .lefthook.json",
+        "mise": "mise.toml .mise.toml mise .mise .config/mise.toml .config/mise "
+        "mise-tasks .mise-tasks .tool-versions",
+        "nox": "noxfile.py",
+        "poe": "pyproject.toml poe_tasks.toml",
+        "tox": "tox.ini tox.toml setup.cfg pyproject.toml",
+        "turbo": "turbo.json package.json",
+    }.items()
+    for runner in runners.split()
 }
 #: Files that say where launchers fetch what they run.
 _LAUNCHER_FILES = (".npmrc", ".yarnrc", ".yarnrc.yml", "bunfig.toml", "uv.toml", "pip.conf")

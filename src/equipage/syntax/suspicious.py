@@ -60,18 +60,13 @@ class Suspicion(msgspec.Struct, frozen=True):
 # ------------------------------------------------------------------------------------- characters
 
 
-def find_invisible(text: str, encoded: bytes | None = None) -> Iterator[Suspicion]:
-    """Runs of characters that cannot be seen, unless the characters around them need them.
-
-    `encoded` is the text in UTF-8, where it is at hand.
-    """
+def find_invisible(text: str) -> Iterator[Suspicion]:
+    """Runs of characters that cannot be seen, unless the characters around them need them."""
     if text.isascii():
         return
-    if encoded is None:
-        encoded = text.encode("utf-8", "surrogatepass")
     # Most of a text is ASCII. What is left without it is short, and quickly searched.
-    rest = encoded.translate(None, _ASCII).decode("utf-8", "surrogatepass")
-    if _INVISIBLE.search(rest) is None:
+    rest = text.encode("utf-8", "surrogatepass").translate(None, _ASCII)
+    if _INVISIBLE.search(rest.decode("utf-8", "surrogatepass")) is None:
         return
     for match in _INVISIBLE.finditer(text):
         if not _is_needed(text, *match.span()):
