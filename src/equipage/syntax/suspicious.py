@@ -29,17 +29,8 @@ _INVISIBLE = lazy_regex(
 _ASCII = bytes(range(128))
 _JOINERS = frozenset("\u200c\u200d")
 _DIRECTION_MARKS = frozenset("\u200e\u200f\u061c")
-_BIDI = {
-    "\u202a": "left-to-right embedding",
-    "\u202b": "right-to-left embedding",
-    "\u202c": "end of a change of direction",
-    "\u202d": "left-to-right override",
-    "\u202e": "right-to-left override",
-    "\u2066": "left-to-right isolate",
-    "\u2067": "right-to-left isolate",
-    "\u2068": "first strong isolate",
-    "\u2069": "end of an isolate",
-}
+#: What Unicode calls by what it does to a stack.
+_NAMES = {"\u202c": "end of a change of direction", "\u2069": "end of an isolate"}
 _TAGS = range(0xE0000, 0xE0080)
 #: Characters of a hidden text that a message quotes.
 _MAX_QUOTED_HIDDEN = 40
@@ -74,7 +65,7 @@ def find_invisible(text: str) -> Iterator[Suspicion]:
 
 
 def _describe_run(run: str) -> str:
-    name = _BIDI.get(run[0]) or unicodedata.name(run[0], "next line").lower()
+    name = _NAMES.get(run[0]) or unicodedata.name(run[0], "next line").lower()
     shown = f"U+{ord(run[0]):04X} ({name})"
     if len(run) > 1:
         shown += f", and {len(run) - 1} more"
