@@ -100,7 +100,12 @@ ANSWERS: list[tuple[str, dict[str, Any], tuple[str, str], str, list[str]]] = [
     ),
     (
         "a server that is switched off",
-        {OPENCODE: opencode(""), "opencode.json": {"mcp": {"docs": {"type": "local", "command": ["a"], "enabled": False}}}},
+        {
+            OPENCODE: opencode(""),
+            "opencode.json": {
+                "mcp": {"docs": {"type": "local", "command": ["a"], "enabled": False}}
+            },
+        },
         ("server", "docs"),
         "denies",
         ["mcp.docs"],
