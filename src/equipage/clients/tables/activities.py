@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Literal
 
+from equipage.clients.tables import claude, opencode
+
 State = Literal["allows", "partly", "asks", "denies", "unknown"]
 #: What people ask about, in their words.
 ACTIVITIES = ("read files", "write files", "run commands", "use the network", "start agents")
@@ -152,6 +154,20 @@ CLIENT_BY_PATH = {
     ".qwen/": "Qwen Code",
     ".roo/": "Roo Code",
 }
+#: Agents that are there without a file, by client: one that is removed is as it was made.
+BUILT_IN_AGENTS: dict[str, frozenset[str]] = {
+    "Claude Code": claude.AGENTS,
+    "OpenCode": opencode.AGENTS,
+    "Codex": frozenset({"default", "worker", "explorer"}),
+    "Gemini CLI": frozenset({"generalist", "codebase_investigator", "cli_help", "browser_agent"}),
+    "Qwen Code": frozenset({"general-purpose", "Explore"}),
+    "GitHub Copilot": frozenset({"explore", "task", "plan", "code-review", "general-purpose"}),
+    "Cursor": frozenset({"explore", "bash", "browser"}),
+    "Roo Code": frozenset({"architect", "code", "ask", "debug", "orchestrator"}),
+    "Zed": frozenset({"write", "ask", "minimal"}),
+}
+#: Of these, those that may do everything.
+WIDE_AGENTS = {"Claude Code": ("general-purpose",), "OpenCode": ("build",)}
 #: Settings that git may ignore while their client reads them.
 LOCAL_SETTINGS = (
     *(".claude/settings.json", ".claude/settings.local.json", ".codex/config.toml", ".mcp.json"),

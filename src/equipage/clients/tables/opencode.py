@@ -29,7 +29,7 @@ ASKED_INSTEAD = {
 }
 
 _ACTION = Literal["ask", "allow", "deny"]
-_AGENTS = frozenset({"build", "plan", "general", "explore", "scout"})
+AGENTS = frozenset({"build", "plan", "general", "explore", "scout"})
 
 _PERMISSION = dict[str, _ACTION | dict[str, _ACTION]] | _ACTION
 _MODE = Field(
@@ -187,7 +187,7 @@ AGENT = Convention(
     reader="opencode",
     unknown=None,
     mismatch="error",
-    built_in={"agent": _AGENTS},
+    built_in={"agent": AGENTS},
     # OpenCode makes a text of whatever the name is.
     fields=(
         _AGENT_FIELDS[0],
@@ -215,7 +215,7 @@ COMMAND = Convention(
     sort="command",
     header_optional=True,
     reader="opencode",
-    built_in={"agent": _AGENTS},
+    built_in={"agent": AGENTS},
     mismatch="error",
     fields=(
         Field("name", "a name to show; the file gives the name to call it by"),
