@@ -79,12 +79,15 @@ class Link(NamedTuple):
 
 
 def write(folder: Path | str, files: Mapping[str, Any]) -> Path:
-    """Write `files` into `folder`, by path: texts, bytes, links, and anything else as JSON."""
+    """Write `files` into `folder`, by path: texts, bytes, links, and anything else as JSON; remove
+    those without a content."""
     folder = Path(folder)
     for name, content in files.items():
         path = folder / name
         path.parent.mkdir(parents=True, exist_ok=True)
-        if isinstance(content, Link):
+        if content is None:
+            path.unlink()
+        elif isinstance(content, Link):
             path.symlink_to(content.target)
         elif isinstance(content, bytes):
             path.write_bytes(content)

@@ -338,7 +338,14 @@ def test_the_reading_list_exists() -> None:
 #: Codes that need more than files to be shown, and the test module that shows them.
 SHOWN_ELSEWHERE = {
     **dict.fromkeys(
-        ("model-refused", "removed-key", "renamed-key", "renamed-twice", "rule-failed"),
+        (
+            "layer-loaded",
+            "model-refused",
+            "removed-key",
+            "renamed-key",
+            "renamed-twice",
+            "rule-failed",
+        ),
         "loading/test_own_formats.py",
     ),
     "instructions-too-long": "clients/test_instructions.py",

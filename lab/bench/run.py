@@ -17,8 +17,16 @@ HERE = Path(__file__).parent
 ROOT = HERE.parents[1]
 ENVIRONMENT = HERE / f".venv-{sys.version_info.major}.{sys.version_info.minor}"
 PYTHON = ENVIRONMENT / ("Scripts" if sys.platform == "win32" else "bin") / "python"
-PEERS = ["PyYAML", "jsonschema", "omegaconf", "ruamel.yaml", "python-frontmatter", "fastmcp"]
-PEERS += ["dask[distributed]", "pyarrow"]  # the engine of `scale.py`
+PEERS = [
+    "PyYAML",
+    "jsonschema",
+    "pydantic",
+    "omegaconf",
+    "ruamel.yaml",
+    "python-frontmatter",
+    "fastmcp",
+]
+PEERS += ["dask[distributed]", "pyarrow", "pydantic"]  # `scale.py` and `includes.py`
 PEERS += ["annotatedyaml", "yamlrocks"] if sys.version_info >= (3, 13) else []
 
 

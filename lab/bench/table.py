@@ -31,6 +31,7 @@ PEERS = (
     "annotatedyaml",
     "yamlrocks",
     "fastmcp",
+    "pydantic",
 )
 PARTS = ("blake3", "jsonschema-rs", "msgspec", "packaging", "rtoml")
 HEAD = "| work | against | bound | measured | holds |\n|---|---|---|---|---|"
@@ -47,6 +48,7 @@ GROUPS: dict[str, Callable[[Path, bool], list[Row]]] = {
 }
 #: Scripts whose output is part of the page: the title above it.
 SCRIPTS = {
+    "includes": "Loading many included files, beside a loader written by hand",
     "linters": "Trees of real agents and skills beside other linters",
     "generators": "Streaming 100 MB of each generator",
     "calls": "Serving a tool over stdio: median of single calls, and 10 ms apart; rate with 16",

@@ -221,9 +221,12 @@ def test_a_release_looks_into_what_it_built(
     ]
 
 
-@pytest.mark.parametrize("status", [202, 403])
-def test_the_action_uploads_its_report(
-    tmp_path: Path, command: dict[str, str], status: int
+@pytest.mark.parametrize(
+    ("status", "fork", "expected"),
+    [(202, "false", 0), (403, "false", 1), (403, "true", 0), (500, "true", 1)],
+)
+def test_the_action_uploads_its_reports(
+    tmp_path: Path, command: dict[str, str], status: int, fork: str, expected: int
 ) -> None:
     got: list[tuple[str, str, dict[str, Any]]] = []
 
@@ -239,11 +242,15 @@ def test_the_action_uploads_its_report(
 
     report = tmp_path / "a.sarif"
     report.write_text('{"version": "2.1.0"}')
+    of_gate = tmp_path / "b.sarif"
+    of_gate.write_text('{"runs": [{"results": [1]}]}')
     with HTTPServer(("127.0.0.1", 0), Api) as server:
         Thread(target=server.serve_forever, daemon=True).start()
         env = {
             **command,
             "SARIF": str(report),
+            "GATE": str(of_gate),
+            "FORK": fork,
             "PYTHON": sys.executable,
             "GITHUB_TOKEN": "t0ken",
             "GITHUB_API_URL": f"http://127.0.0.1:{server.server_port}",
@@ -254,12 +261,18 @@ def test_the_action_uploads_its_report(
         script = ["bash", "-e", "-c", step("Upload SARIF")]
         done = subprocess.run(script, env=env, capture_output=True, text=True, check=False)
         server.shutdown()
-    ((path, authorization, body),) = got
+    (path, authorization, body), *more = got
     assert (path, authorization) == ("/repos/o/r/code-scanning/sarifs", "Bearer t0ken")
     assert gzip.decompress(base64.b64decode(body["sarif"])) == report.read_bytes()
     assert (body["commit_sha"], body["ref"]) == ("a" * 40, "refs/heads/main")
-    assert done.returncode == (status != 202)
-    assert ("security-events: write" in done.stderr) == (status != 202)
+    assert [json.loads(gzip.decompress(base64.b64decode(each["sarif"]))) for *_, each in more] == (
+        [{"runs": [{"results": [1], "automationDetails": {"id": "gate/"}}]}]
+        if status == 202
+        else []
+    )
+    assert done.returncode == expected
+    assert ("security-events: write" in done.stderr) == bool(expected)
+    assert ("no SARIF from a fork" in done.stdout) == (status == 403 and not expected)
     assert "t0ken" not in done.stdout + done.stderr
 
 
@@ -385,6 +398,7 @@ def test_the_action_comments_on_what_became_wider_and_on_nothing_else(
             "BASE": base,
             "AUTHOR": "somebody",
             "NUMBER": "3",
+            "UPLOAD": "true",
             "PYTHON": sys.executable,
             "GITHUB_TOKEN": "t0ken",
             "GITHUB_API_URL": f"http://127.0.0.1:{server.server_port}",
@@ -417,6 +431,8 @@ def test_the_action_comments_on_what_became_wider_and_on_nothing_else(
         assert "One agent may do less" in comment["body"]
         (folder / ".claude/agents/a.md").write_text(AGENT.format("Read, Bash"))
         assert gate()[0] == "code=1"
+        found = json.loads((tmp_path / "runner" / "equipage-gate.sarif").read_text())
+        assert [each["ruleId"] for each in found["runs"][0]["results"]] == ["reach-widened"]
         (comment,) = Comments.kept.values()
         assert "| **wider** | tool `Bash` | denied | allowed | `tools[1]` |" in comment["body"]
         assert comment["body"].count("\n**agent `a`**") == 1

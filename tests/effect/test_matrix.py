@@ -99,6 +99,13 @@ ANSWERS: list[tuple[str, dict[str, Any], tuple[str, str], str, list[str]]] = [
         ["tools[0]", "permissions.deny[0]"],
     ),
     (
+        "a server that is switched off",
+        {OPENCODE: opencode(""), "opencode.json": {"mcp": {"docs": {"type": "local", "command": ["a"], "enabled": False}}}},
+        ("server", "docs"),
+        "denies",
+        ["mcp.docs"],
+    ),
+    (
         "settings give no tool that a list leaves out",
         {AGENT: claude(tools="Read"), SETTINGS: {"permissions": {"allow": ["Edit"]}}},
         ("tool", "Edit"),
@@ -270,7 +277,8 @@ def test_the_columns_are_what_agents_and_settings_name(tmp_path: Path) -> None:
         {
             AGENT: claude(tools="Read, Bash(git:*), mcp__s__x", permissionMode="plan"),
             ".claude/agents/b.md": claude(tools="*").replace("name: a", "name: b"),
-            SETTINGS: {"permissions": {"deny": ["WebFetch"]}},
+            # What is in the brackets of a rule is no server, although it has a `/`.
+            SETTINGS: {"permissions": {"deny": ["WebFetch", "Bash(rm -rf /)", "Read(./a/b)"]}},
         },
     )
     assert [(each.sort, each.name) for each in matrix.columns] == [
@@ -337,6 +345,12 @@ def test_the_command_answers_with_places(
     assert "nothing is known about `Bash`" in said("--why", "Bash")
 
 
+def copilot(*tools: str) -> dict[str, Any]:
+    return {
+        ".github/agents/a.agent.md": f"---\ndescription: d\ntools: {json.dumps(tools)}\n---\nDo.\n"
+    }
+
+
 #: client, files, activity → answer
 OF_CLIENTS: list[tuple[dict[str, Any], dict[str, str]]] = [
     (
@@ -376,6 +390,24 @@ OF_CLIENTS: list[tuple[dict[str, Any], dict[str, str]]] = [
     (
         {".zed/settings.json": {"agent": {"profiles": {"a": {"tools": {"read_file": True, "terminal": False}}}}}},
         {"read files": "allows", "write files": "denies*", "run commands": "denies", "use the network": "denies*"},
+    ),
+    # Copilot knows its tools by several names, on GitHub and in VS Code, of several years.
+    (
+        copilot("codebase", "edit/editFiles", "web/githubRepo"),
+        {"read files": "allows", "write files": "allows", "run commands": "denies", "use the network": "partly"},
+    ),
+    (
+        copilot("Grep", "edit/createFile", "PowerShell", "runSubagent", "todo"),
+        {"read files": "allows", "write files": "partly", "run commands": "allows", "start agents": "allows"},
+    ),
+    (
+        copilot("read/*", "vscode/installExtension", "docs/*"),
+        {"read files": "allows", "write files": "denies", "run commands": "partly", "start agents": "denies"},
+    ),
+    # What is no tool of its own may be one of an extension or of a server, or one that is new.
+    (
+        copilot("search", "microsoft.docs.mcp"),
+        {"read files": "allows", "write files": "unknown", "run commands": "unknown"},
     ),
 ]  # fmt: skip
 

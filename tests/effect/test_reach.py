@@ -156,7 +156,7 @@ WAYS = [
     ("claude-plugin", settings(name="p"), settings(name="p", hooks="./more.json"), "program ./more.json: denies → allows"),
     ("claude-plugin", settings(name="p"), settings(name="p", agents=["./agents/b.md"]), "agent ./agents/b.md: denies → allows"),
     ("claude-plugin", settings(name="p"), settings(name="p", dependencies=["q"]), "plugin q: denies → allows"),
-    ("claude-marketplace", settings(name="m", owner={"name": "o"}, plugins=[{"name": "a", "source": {"source": "github", "repo": "o/r", "sha": "1" * 40}}]), settings(name="m", owner={"name": "o"}, plugins=[{"name": "a", "source": {"source": "github", "repo": "evil/r", "sha": "1" * 40}}]), "plugin plugins.source.repo = evil/r: denies → allows"),
+    ("claude-marketplace", settings(name="m", owner={"name": "o"}, plugins=[{"name": "a", "source": {"source": "github", "repo": "o/r", "sha": "1" * 40}}]), settings(name="m", owner={"name": "o"}, plugins=[{"name": "a", "source": {"source": "github", "repo": "evil/r", "sha": "1" * 40}}]), "plugin source.repo = evil/r: denies → allows"),
     # GitHub Copilot.
     ("copilot-agent", agent(tools=["read"]), agent(tools=["read", "execute"]), "tool execute: denies → allows"),
     ("copilot-agent", agent(tools=["read"]), agent(), "tool *: denies → allows"),
@@ -457,6 +457,7 @@ SAMPLES: list[tuple[Any, Any]] = [
     (False, None),
     (None, [{"command": "y"}]),
     (None, "```!\nx\n```"),
+    (None, "// turbo-all"),
     ([{"toolName": "x", "tool": "x", "decision": "deny", "action": "reject"}], [{"toolName": "x", "tool": "x", "decision": "allow", "action": "allow"}]),
 ]  # fmt: skip
 ROWS = [

@@ -38,6 +38,12 @@ EVERY = "reviewer  Claude Code  yes*   yes*    yes*  yes*     yes*    "
 UNKNOWN = "unknown  unknown  unknown  unknown  unknown  "
 README = {REVIEWER: AGENT.format("allowed_tools: [Read, Grep]\n")}
 
+
+def guard(matcher: str) -> dict[str, Any]:
+    handler = {"type": "command", "command": "./guard.sh"}
+    return {"hooks": {"PreToolUse": [{"matcher": matcher, "hooks": [handler]}]}}
+
+
 CASES = [
     # A misspelt restriction is ignored by the client, so the agent has every tool.
     Case("1: reach", README, "reach", (EVERY, f"read as its client reads it: {REVIEWER}"), ("no agents",)),
@@ -72,6 +78,13 @@ CASES = [
     Case("6: reach", {SETTINGS: rules(deny=["Bash(cat **/*.pem:*)"])}, "reach", ("main agent  Claude Code  yes*   asks*   asks*",), ("partly",)),
     *(Case(f"19: {rule} works", {SETTINGS: rules(deny=[rule])}, "check", ("no problems",)) for rule in ("Bash( *)", "Bash(* push)", "Bash(*git push)", "Bash(git  push:*)", "B*", "*")),
     *(Case(f"19: {rule} is dead", {SETTINGS: rules(deny=[rule])}, "check", ("permission-rule-",), (), 1) for rule in (" Bash(x)", "Bash(x) ", "Bash (x)", "Bash( x)", "Bash(x )", "Bash(x:* )", "Bash:x", "Bash x", "Bash(a),Bash(b)", "Bash(/x/)", 'Bash("x:*")', "BASH(x)", "Bash(x:* y)", "Bash(x\\:*)", "Bash(x ?)", "Bash(x*:*)", "Bash(x:**)", "Bash(\tx)", "Bash(:*)", "Shell(x)", "Bash(x)y", "WebFetch(domain: h)", "WebFetch(domain:h/p)", "Agent(a, b)", "Agent(r*)", "mcp__s(x)")),
+    *(Case(f"8, 9: OpenCode does not ask {rule}", {"opencode.json": {"permission": rule}}, "reach", ("main agent  OpenCode  yes*   yes*    yes*",), ("partly",)) for rule in (
+        {"write": "deny"}, {"shell": "deny"}, {"bash": {"rm:*": "deny"}}, {"bash": {"Bash(rm:*)": "ask"}}, {"edit": {"./a": "deny"}},
+    )),
+    Case("8: nor of an agent", {".opencode/agent/a.md": "---\ndescription: d\npermission: {write: deny}\n---\nx"}, "reach", ("a      OpenCode  yes*   yes*    yes*",)),
+    *(Case(f"OpenCode asks {rule}", {"opencode.json": {"permission": rule}}, "reach", (f"main agent  OpenCode  {row}",)) for rule, row in (
+        ({"*": "deny"}, "no     no      no"), ({"edit": "deny"}, "yes*   no"), ({"bash": {"*": "ask"}}, "yes*   yes*    asks"), ({"bash": {"rm *": "deny"}}, "yes*   yes*    partly"),
+    )),
     Case("files that only the client reads", {".codex/config.toml": "", ".codex/rules/a.rules": "x"}, "reach", ("main agent  Codex", "not read here, and may decide: .codex/rules/a.rules")),
     Case("such files alone", {".codex/rules/a.rules": "x"}, "reach", ("not read here, and may decide: .codex/rules/a.rules",), ("no agents",)),
     # Whatever lies there, people talk to its client; what is not known of it is unknown.
@@ -92,6 +105,15 @@ CASES = [
     # What git ignores, a client reads; what an editor says of agents among much else counts.
     Case("local settings that git ignores", {".gitignore": "*.local.json\n", SETTINGS: {}, LOCAL: rules(allow=["Bash"])}, "reach", ("main agent  Claude Code  yes*   asks*   yes ", f"git ignores it, its client reads it, so it counts: {LOCAL}\n")),
     Case("such settings below", {".gitignore": "*.local.json\n", "sub/CLAUDE.md": "x", f"sub/{LOCAL}": rules(allow=["Bash"])}, "reach", ("main agent  Claude Code  yes*   asks*   yes ",)),
+    *(Case(f"{file} below that git ignores", {".gitignore": ignored, "CLAUDE.md": "x", f"sub/{file}": value}, "reach", (row, f"git ignores it, its client reads it, so it counts: sub/{file}\n")) for ignored, file, value, row in (
+        (".claude\n", LOCAL, rules(allow=["Bash"]), "Claude Code  yes*   asks*   yes "),
+        ("*.local.json\n", LOCAL, rules(allow=["Bash"]), "Claude Code  yes*   asks*   yes "),
+        (".mcp.json\n", ".mcp.json", {"mcpServers": {"docs": {"command": "x"}}}, "asks*    yes*    docs"),
+        (".codex\n", ".codex/config.toml", 'sandbox_mode = "danger-full-access"\n', "Codex        yes    yes     yes"),
+        ("opencode.json\n", "opencode.json", {"permission": "allow"}, "OpenCode     yes    yes     yes"),
+        (".vscode\n", ".vscode/settings.json", {"chat.tools.autoApprove": True}, f"VS Code      {UNKNOWN}"),
+    )),
+    Case("a folder that git ignores, as all in it", {".gitignore": "dist\n", "CLAUDE.md": "x", f"dist/{SETTINGS}": rules(allow=["Bash"])}, "reach", ("main agent",), ("dist",)),
     Case("a folder that git ignores", {".gitignore": ".claude\n", SETTINGS: rules(allow=["Bash"])}, "reach", ("main agent  Claude Code  yes*   asks*   yes ",), ("no configuration",)),
     Case("editor settings about agents", {".vscode/settings.json": '{"chat.tools.autoApprove": true, // all\n}'}, "reach", (f"main agent  VS Code  {UNKNOWN}",), ("no configuration",)),
     Case("variables of another program", {".env": "PORT=1\n"}, "reach", ("no configuration found",)),
@@ -111,6 +133,7 @@ CASES = [
     Case("settings that are not JSON", {SETTINGS: "{"}, "reach", ("main agent",), ("no agents",)),
     Case("settings that are not text", {SETTINGS: b"\xff\xfe\x00{"}, "reach", ("unknown: assume everything: .claude/settings.json",), ("no agents",)),
     Case("a link out of the project", {REVIEWER: Link("../../../outside.md"), "../outside.md": AGENT.format("")}, "reach", (f"unknown: assume everything: {REVIEWER}",), ("no agents", "Review.")),
+    Case("a hook that never runs guards nothing", {SETTINGS: guard("mcp__")}, "reach", ("main agent  Claude Code  yes*   asks*   asks*", "read as its client reads it"), ("unknown",)),
     Case("two agents of one name", {REVIEWER: AGENT.format("tools: Read\n"), ".claude/agents/b.md": AGENT.format("")}, "reach", (EVERY, "reviewer  Claude Code  yes    no")),
     Case("a key that is no text", {REVIEWER: AGENT.format("tools: Read\n5: x\n")}, "reach", ("reviewer  Claude Code  yes    no",)),
     Case("a rule of 100 kB", {SETTINGS: rules(deny=[f"Bash({'x' * 100_000}:*)"])}, "reach", ("main agent",)),
@@ -180,6 +203,129 @@ def plugins(**pins: str) -> dict[str, Any]:
     return {"name": "m", "owner": {"name": "o"}, "plugins": [{"name": "p", "source": source}]}
 
 
+PLUGIN, LISTED = ".claude-plugin/plugin.json", {"name": "p", "source": "./p"}
+HELD = {
+    "type": "http", "url": "https://a/?read_only=true", "headers": {"X-Mode": "safe"},
+    "env": {"MODE": "safe"}, "oauth": {"clientId": "a"}, "enabled_tools": ["a"], "disabled_tools": ["b"],
+    "includeTools": ["a"], "excludeTools": ["b"], "zeal": 1,
+}  # fmt: skip
+GUARD = {"hooks": {"PreToolUse": [{"hooks": [{"type": "command", "command": "x"}]}]}}
+REMOTE = {
+    "type": "remote",
+    "url": "https://a/?read_only=true",
+    "headers": {"X-Mode": "safe"},
+    "oauth": {"clientId": "a"},
+}
+#: What restricts an agent, and what it brings.
+OWN = "disallowedTools: Bash\nisolation: worktree\nzeal: 1\nhooks: {PreToolUse: [{hooks: [{type: command, command: sh g.sh}]}]}\nmcpServers:\n- s: {command: x, env: {MODE: safe}}\n"
+#: Things that are named and removed as a whole: before, and after.
+GONE: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
+    **{f"a server of {file}": ({file: {top: {"a": HELD, "b": {"command": "x"}}}}, {file: {top: {"b": {"command": "x"}}}}) for file, top in {
+        ".mcp.json": "mcpServers", ".cursor/mcp.json": "mcpServers", ".gemini/settings.json": "mcpServers", ".zed/settings.json": "context_servers"
+    }.items()},
+    **{f"{file} with servers": ({file: {top: {"a": HELD}}}, {file: None}) for file, top in {".mcp.json": "mcpServers", ".cursor/mcp.json": "mcpServers"}.items()},
+    "servers with what is asked for": ({".vscode/mcp.json": {"inputs": [{"id": "a", "type": "pickString", "password": True, "options": ["a"]}], "servers": {"a": HELD}}}, {".vscode/mcp.json": None}),
+    "one of two values that are asked for": ({".vscode/mcp.json": {"inputs": [{"id": "a", "type": "promptString", "password": True}, {"id": "b", "type": "promptString"}], "servers": {}}}, {".vscode/mcp.json": {"inputs": [{"id": "b", "type": "promptString"}], "servers": {}}}),
+    "servers of Codex": ({".codex/config.toml": '[mcp_servers.a]\nurl = "https://a/?b=c"\nhttp_headers = {A = "b"}\nenabled_tools = ["a"]\n'}, {".codex/config.toml": ""}),
+    "a server of OpenCode": ({"opencode.json": {"mcp": {"a": REMOTE}}}, {"opencode.json": {"mcp": {}}}),
+    "a server that is off": ({"opencode.json": {"mcp": {"a": REMOTE}}}, {"opencode.json": {"mcp": {"a": {**REMOTE, "enabled": False}}}}),
+    "the servers of an agent": ({REVIEWER: AGENT.format("mcpServers:\n- a: {command: x}\n- s: {command: x, env: {MODE: safe}}\n")}, {REVIEWER: AGENT.format("mcpServers:\n- a: {command: x}\n")}),
+    "an agent": ({REVIEWER: AGENT.format(OWN), "g.sh": "exit 2\n"}, {REVIEWER: None}),
+    "an agent of which nothing is known": ({REVIEWER: AGENT.format("tools: 5\n")}, {REVIEWER: None}),
+    "a command": ({".claude/commands/a.md": AGENT.format("disallowed-tools: Bash\n")}, {".claude/commands/a.md": None}),
+    "a skill": ({".claude/skills/a/SKILL.md": AGENT.format("disallowed-tools: Bash\n")}, {".claude/skills/a/SKILL.md": None}),
+    "an agent of Cursor": ({".cursor/agents/a.md": AGENT.format("readonly: true\n")}, {".cursor/agents/a.md": None}),
+    "an agent of OpenCode": ({".opencode/agent/a.md": AGENT.format("permission: {bash: deny}\n")}, {".opencode/agent/a.md": None}),
+    "an agent in a list of them": ({"opencode.json": {"agent": {"a": {"permission": {"bash": "deny"}}}}}, {"opencode.json": {}}),
+    "a workflow": ({WORKFLOW: workflow("if: false\n", contents="read")}, {WORKFLOW: None}),
+    "a plugin": ({PLUGIN: {"name": "p", "version": "1.0.0", "mcpServers": {"a": HELD}, "defaultEnabled": False}}, {PLUGIN: None}),
+    "a plugin in a list": ({PLUGINS: {"name": "m", "owner": {"name": "o"}, "plugins": [{**LISTED, "strict": False, "defaultEnabled": False}]}}, {PLUGINS: plugins() | {"plugins": []}}),
+}  # fmt: skip
+
+
+def moved(was: str, now: str, text: str, new: str = "", **files: Any) -> tuple[dict[str, Any], dict[str, Any]]:  # fmt: skip
+    """A file at one place, and then, with the same text or a new one, at another."""
+    return {was: text, **files}, {was: None, now: new or text}
+
+
+GUARDED = AGENT.format("hooks: {PreToolUse: [{hooks: [{type: command, command: sh g.sh}]}]}\n")
+WIDE, NAMELESS = AGENT.format(""), "---\ndescription: Review.\n---\nReview.\n"
+SAME_PLACE = ".claude/agents/more/r.md"
+MOVED = [
+    ("an agent", moved(REVIEWER, SAME_PLACE, WIDE), (f"{SAME_PLACE} (was {REVIEWER})",)),
+    (
+        "an agent of which nothing is known",
+        moved(REVIEWER, SAME_PLACE, AGENT.format("tools: 5\n")),
+        ("it did not change",),
+    ),
+    ("an agent with an unknown key", moved(REVIEWER, SAME_PLACE, AGENT.format("zeal: 1\n")), ()),
+    ("an agent with a guard", moved(REVIEWER, SAME_PLACE, GUARDED, **{"g.sh": "exit 2\n"}), ()),
+    (
+        "a narrower one",
+        moved(REVIEWER, SAME_PLACE, WIDE, AGENT.format("tools: Read\n")),
+        ("permission changed: tools",),
+    ),
+    ("a command", moved(".claude/commands/a.md", ".claude/commands/b.md", NAMELESS), ()),
+    ("an agent of OpenCode", moved(".opencode/agent/a.md", ".opencode/agents/a.md", NAMELESS), ()),
+    (
+        "a skill",
+        moved(
+            ".claude/skills/a/SKILL.md",
+            ".claude/skills/b/SKILL.md",
+            AGENT.format("allowed-tools: Bash\n"),
+        ),
+        (),
+    ),
+]
+NOT_MOVED = [
+    (
+        "a wider one",
+        moved(
+            REVIEWER, SAME_PLACE, AGENT.format("tools: Read\n"), AGENT.format("tools: Read, Bash\n")
+        ),
+        ("permission widened: tools[1]",),
+    ),
+    (
+        "with another unknown key",
+        moved(REVIEWER, SAME_PLACE, AGENT.format("zeal: 1\n"), AGENT.format("zeal: 2\n")),
+        ("`zeal` changed",),
+    ),
+    (
+        "to another client",
+        moved(
+            ".agents/skills/a/SKILL.md",
+            ".claude/skills/a/SKILL.md",
+            AGENT.format("allowed-tools: Bash\n"),
+        ),
+        ("widened",),
+    ),
+    ("from a folder below", moved(f"docs/{REVIEWER}", REVIEWER, WIDE), ("widened",)),
+    (
+        "a name that a rule forbids",
+        moved(
+            ".opencode/agent/a.md",
+            ".opencode/agent/b.md",
+            NAMELESS,
+            **{"opencode.json": {"permission": {"task": {"a": "deny"}}}},
+        ),
+        ("widened",),
+    ),
+    (
+        "a name that a rule allows",
+        moved(
+            ".claude/commands/a.md",
+            ".claude/commands/b.md",
+            NAMELESS,
+            **{SETTINGS: rules(allow=["Skill(b)"])},
+        ),
+        ("reach widened",),
+    ),
+]
+
+
+DEAD = 'prefix_rule(pattern = ["git push"], decision = "forbidden")\n'
+
+
 def launched(package: str) -> dict[str, Any]:
     return {".mcp.json": {"mcpServers": {"a": {"command": "npx", "args": ["-y", package]}}}}
 
@@ -201,6 +347,7 @@ CHANGES = [
     Change("17: a question that may be asked goes", {SETTINGS: rules(ask=["Agent(x)"])}, {SETTINGS: rules()}, ("widened",)),
     Change("a live rule takes the place of a dead one", {SETTINGS: rules(deny=["Bash(rm*:*)"])}, {SETTINGS: rules(deny=["Bash(rm:*)"])}, (), ("widened",), 0),
     Change("a dead rule takes the place of a live one", {SETTINGS: rules(deny=["Bash(rm:*)"])}, {SETTINGS: rules(deny=["Bash(rm*:*)"])}, ("widened",)),
+    Change("a guard never runs any more", {SETTINGS: guard("Bash")}, {SETTINGS: guard("mcp__")}, ("widened: guard PreToolUse Bash",)),
     Change("a hook runs something else", {SETTINGS: {"hooks": {"Stop": [{"hooks": [{"type": "command", "command": "a"}]}]}}}, {SETTINGS: {"hooks": {"Stop": [{"hooks": [{"type": "command", "command": "b"}]}]}}}, ("permission widened: hooks",)),
     Change("a helper runs something else", {SETTINGS: {"apiKeyHelper": "a"}}, {SETTINGS: {"apiKeyHelper": "b"}}, ("permission widened: apiKeyHelper",)),
     Change("a status line runs something else", {SETTINGS: {"statusLine": {"type": "command", "command": "a"}}}, {SETTINGS: {"statusLine": {"type": "command", "command": "b"}}}, ("permission widened: statusLine.command",)),
@@ -268,6 +415,39 @@ CHANGES = [
     *(Change(f"{package} is pinned", launched(package), launched(f"{package}@1.2.3"), ("changed",), ("widened",), 0) for package in ("x", "@scope/x")),
     *(Change(f"x becomes {other}", launched("x"), launched(other), ("widened",)) for other in ("y@1.2.3", "x@latest", "x@1", "x@https://a/1.2.3", "x@1.2.3&y")),
     Change("a pin goes", launched("x@1.2.3"), launched("x"), ("widened",)),
+    *(Change(f"{what} is gone", before, after, (), ("widened",), 0) for what, (before, after) in GONE.items()),
+    # What is usual, or asks, is no wider than nothing; a stricter value of the user may be undone.
+    *(Change(f"written out: {field} in {file}", {file: {}}, {file: value}, (f"{file}: `{field}` may take the place of stricter values",), ("widened",), 0) for file, field, value in (
+        ("opencode.json", "permission.edit", {"permission": {"edit": "ask"}}),
+        (SETTINGS, "permissions.defaultMode", rules(defaultMode="default")),
+        (".gemini/settings.json", "general.defaultApprovalMode", {"general": {"defaultApprovalMode": "default"}}),
+    )),
+    Change("what asks took the place of what allows", {"opencode.json": {"permission": {"edit": "allow"}}}, {"opencode.json": {"permission": {"edit": "ask"}}}, (), ("widened", "cannot be judged"), 0),
+    Change("what asks took the place of what denies", {"opencode.json": {"permission": {"edit": "deny"}}}, {"opencode.json": {"permission": {"edit": "ask"}}}, ("widened",)),
+    Change("the narrowest value", {SETTINGS: {}}, {SETTINGS: rules(defaultMode="plan")}, (), ("widened", "cannot be judged"), 0),
+    # What runs and guards nothing is named, and is code like other code.
+    *(Change(f"a program changed: {file}", {file: settings, "run.sh": ". ./lib.sh\n", "lib.sh": "1\n"}, {"run.sh": "exit\n", "lib.sh": "2\n"}, ("run.sh: a program that a client runs changed",), ("lib.sh",), 0) for file, settings in {
+        ".mcp.json": {"mcpServers": {"a": {"command": "sh", "args": ["./run.sh", "--root", "."]}}},
+        SETTINGS: {"statusLine": {"type": "command", "command": "./run.sh"}},
+        LOCAL: {"hooks": {"Stop": [{"hooks": [{"type": "command", "command": '"$CLAUDE_PROJECT_DIR"/run.sh'}]}]}},
+    }.items()),
+    Change("a task that someone starts", {SETTINGS: {}}, {".vscode/tasks.json": {"tasks": [{"command": "x"}]}}, (), ("judged",), 0),
+    Change("tasks are gone", {SETTINGS: {}, ".vscode/tasks.json": {"tasks": [{"command": "x", "runOptions": {"runOn": "folderOpen"}}]}}, {".vscode/tasks.json": None}, (), ("judged",), 0),
+    Change("a step that Windsurf asks about", {".windsurf/workflows/a.md": "// turbo\n1. x\n2. y\n"}, {".windsurf/workflows/a.md": "// turbo\n1. x\n2. z\n"}, (), ("widened",), 0),
+    Change("a prompt in a file", {"opencode.json": {"agent": {"a": {"prompt": "{file:./a.txt}"}}}, "a.txt": "1"}, {"a.txt": "2"}, (), ("a.txt",), 0),
+    Change("a rule of OpenCode that is dead goes", {"opencode.json": {"permission": {"write": "deny", "bash": "deny"}}}, {"opencode.json": {"permission": {"bash": "deny"}}}, (), ("widened",), 0),
+    Change("one that is dead takes the place of another", {"opencode.json": {"permission": {"edit": "deny"}}}, {"opencode.json": {"permission": {"write": "deny"}}}, ("widened",)),
+    Change("a rule of Codex that is dead goes", {".codex/rules/a.rules": DEAD + 'prefix_rule(pattern = ["ls"])\n'}, {".codex/rules/a.rules": 'prefix_rule(pattern = ["ls"])\n'}, (), ("widened",), 0),
+    *(Change(f"moved: {what}", before, after, says, ("widened",), 0) for what, (before, after), says in MOVED),
+    *(Change(f"not the same: {what}", before, after, says) for what, (before, after), says in NOT_MOVED),
+    Change("a guard is gone", {SETTINGS: GUARD}, {SETTINGS: {"hooks": {}}}, ("permission widened: hooks",)),
+    Change("a plugin with a guard is gone", {PLUGIN: {"name": "p", "hooks": GUARD["hooks"]}}, {PLUGIN: None}, ("permission widened: hooks",)),
+    Change("a plugin in a list with a guard is gone", {PLUGINS: {"name": "m", "owner": {"name": "o"}, "plugins": [{**LISTED, "hooks": GUARD["hooks"]}]}}, {PLUGINS: plugins() | {"plugins": []}}, ("widened",)),
+    Change("an extension that forbids is gone", {"gemini-extension.json": {"name": "x", "version": "1.0.0", "excludeTools": ["a"]}}, {"gemini-extension.json": None}, ("permission widened: excludeTools",)),
+    Change("the files of a plugin count again", {PLUGINS: {"name": "m", "owner": {"name": "o"}, "plugins": [{**LISTED, "strict": False}]}}, {PLUGINS: {"name": "m", "owner": {"name": "o"}, "plugins": [LISTED]}}, ("widened: setting strict = true",)),
+    Change("a file with a guard is gone", {"hooks/hooks.json": GUARD, PLUGIN: {"name": "p"}}, {"hooks/hooks.json": None}, ("permission widened: hooks",)),
+    Change("a server restricts less", {".mcp.json": {"mcpServers": {"a": {"command": "x", "env": {"MODE": "safe"}}}}}, {".mcp.json": {"mcpServers": {"a": {"command": "x"}}}}, ("permission widened",)),
+    Change("a server takes the place of another", {".mcp.json": {"mcpServers": {"a": {"command": "x", "env": {"MODE": "safe"}}}}}, {".mcp.json": {"mcpServers": {"b": {"command": "x"}}}}, ("widened",)),
     Change("settings are repaired", {SETTINGS: '{"permissions": {"deny": ["Bash"]},}'}, {SETTINGS: rules(deny=["Bash"])}, (), ("widened",), 0),
 ]  # fmt: skip
 
@@ -281,6 +461,27 @@ def test_the_gate_fails_on_what_is_wider_or_unknown_and_on_nothing_else(change: 
     assert done.code == change.code, done.out + done.err
     assert [each for each in change.says if each not in done.out] == [], done.out
     assert [each for each in change.never if each in done.out] == [], done.out
+
+
+@pytest.mark.parametrize("form", ["text", "json", "markdown", "github", "sarif"])
+def test_t13_values_of_headers_and_variables_are_compared_and_not_shown(form: str) -> None:
+    def held(word: str) -> dict[str, Any]:
+        remote = {
+            "type": "http",
+            "url": "https://a",
+            "headers": {"X-Key": f"{word}-one", "X-Mode": "${MODE}"},
+        }
+        local = {"command": "x", "env": {"API_KEY": f"{word}-two", "MODE": f"{word}-three"}}
+        return {".mcp.json": {"mcpServers": {"a": remote, "b": local}}, SETTINGS: {"env": {"A": f"{word}-four"}}}  # fmt: skip
+
+    write(Path(), held("elder"))
+    commit(Path())
+    new = held("newer")
+    new[".mcp.json"]["mcpServers"]["c"] = {"command": "x", "env": {"TOKEN": "newer-five"}}
+    write(Path(), new)
+    done = in_process(["diff", "HEAD", "--fail-on", "widened", "-f", form])
+    assert (done.code, "elder-" in done.out, "newer-" in done.out) == (1, False, False), done.out
+    assert "elder-one" in in_process(["diff", "HEAD", "--show-env"]).out
 
 
 def test_a_comment_says_what_is_wider_then_narrower_then_unknown() -> None:
@@ -346,6 +547,13 @@ def guard(command: str, **files: Any) -> dict[str, Any]:
 
 MAKEFILE, PACKAGE = "guard:\n\texit {}\n", '{{"scripts": {{"guard": "exit {}"}}}}'
 PINNED = {".mcp.json": {"mcpServers": {"a": {"command": "npx", "args": ["x@1.2.3"]}}}}
+
+TASKS, TURBO, COPILOT = (
+    ".vscode/tasks.json",
+    ".windsurf/workflows/a.md",
+    ".github/agents/a.agent.md",
+)
+POLICY = '[[rule]]\ntoolName = "x"\ndecision = "{}"\npriority = 5\n'
 
 #: What attackers got past the gate.
 ATTACKS = [
@@ -445,6 +653,25 @@ ATTACKS = [
         ("python3 -m check", "check/__main__.py", "import json\n", "json.py"),
         ("sh s/g.sh", "s/g.sh", "for f in s/d/*.sh; do . $f; done\n", "s/d/0.sh"),
     )),
+    *(Change(f"code that OpenCode loads: {plugin}", {"opencode.json": {"plugin": [plugin]}, "p/x.ts": 'import "./y"\n', "p/y.ts": "1\n"}, {"p/y.ts": "2\n"}, ("p/y.ts: a program that guards changed",)) for plugin in ("./p/x.ts", ["./p/x.ts", {"a": 1}], "./p", "file://./p/x.ts", "file:p/x.ts")),
+    Change("such code beside its settings", {".opencode/opencode.json": {"plugin": ["../x.ts"]}, "x.ts": "1\n"}, {"x.ts": "2\n"}, ("x.ts: a program that guards changed",)),
+    Change("a file with the value of a header", {"opencode.json": {"mcp": {"a": {**REMOTE, "headers": {"X-Mode": "{file:./mode}"}}}}, "mode": "safe"}, {"mode": "all"}, ("mode: file with a value of settings changed",)),
+    Change("a file with what is allowed", {"opencode.json": {"permission": "{file:./mode}"}, "mode": "deny"}, {"mode": "allow"}, ("mode: file with a value of settings changed",)),
+    Change("a file with variables", {".vscode/mcp.json": {"servers": {"a": {"command": "x", "envFile": "${workspaceFolder}/safe.txt"}}}, "safe.txt": "MODE=safe\n"}, {"safe.txt": "MODE=all\n"}, ("safe.txt: file with a value of settings changed",)),
+    Change("an editor runs a task at once", {"a": ""}, {TASKS: {"tasks": [{"command": "x", "runOptions": {"runOn": "folderOpen"}}]}}, (f"{TASKS}: tasks that an editor starts added",)),
+    Change("written with escapes", {"a": ""}, {TASKS: '{"tasks": [{"command": "x", "runOptions": {"runOn": "folder\\u004fpen"}}]}'}, (f"{TASKS}: tasks that an editor starts added",)),
+    Change("another task at once", {TASKS: {"tasks": [{"command": "x", "runOptions": {"runOn": "folderOpen"}}]}}, {TASKS: {"tasks": [{"command": "y", "runOptions": {"runOn": "folderOpen"}}]}}, (f"{TASKS}: tasks that an editor starts changed",)),
+    *(Change(f"a policy of Gemini at {path}", {".gemini/settings.json": {"policyPaths": [path]}, "p/a.toml": POLICY.format("deny")}, {"p/a.toml": POLICY.format("allow")}, ("permission widened: rule[0].decision",)) for path in ("./p", "p/a.toml")),
+    Change("other models", {SETTINGS: {}}, {SETTINGS: {"modelOverrides": {"claude-opus-4-6": "arn:x"}}}, ("permission widened: modelOverrides",)),
+    *(Change(f"Windsurf runs a step: {text!r}", {TURBO: "1. x\n"}, {TURBO: text}, ("permission widened: body",)) for text in ("// turbo-all\n1. x\n", "// turbo\n1. x\n", "1. a\n  // turbo\n2. Run:\n```\nx\n```\n")),
+    Change("Windsurf runs another step", {TURBO: "// turbo\n1. Run:\n```\nx\n```\n2. Look.\n"}, {TURBO: "// turbo\n1. Run:\n```\ny\n```\n2. Look.\n"}, ("permission widened: body",)),
+    Change("Copilot hands over at once", {COPILOT: AGENT.format("handoffs: [{label: x, agent: b, prompt: go}]\n")}, {COPILOT: AGENT.format("handoffs: [{label: x, agent: b, prompt: go, send: true}]\n")}, ("permission widened: handoffs[0].send",)),
+    Change("a new agent of Cursor", {"a": ""}, {".cursor/agents/a.md": AGENT.format("")}, ("agent a (new)", "widened: setting tools = *")),
+    Change("Goose asks nothing", {"a": ""}, {".config/goose/config.yaml": "GOOSE_MODE: auto\n"}, ("permission widened: GOOSE_MODE",)),
+    *(Change(f"a plugin in a folder that is skipped: {file}", {PLUGINS: {"name": "m", "owner": {"name": "o"}, "plugins": [{"name": "p", "source": "./node_modules/p"}]}, "node_modules/p/README.md": "x"}, {f"node_modules/p/{file}": value}, (f"node_modules/p/{file} (added)", "widened")) for file, value in {
+        "hooks/hooks.json": {"hooks": {"Stop": [{"hooks": [{"type": "command", "command": "x"}]}]}}, ".mcp.json": {"mcpServers": {"a": {"command": "x"}}},
+        "agents/a.md": AGENT.format(""), "commands/a.md": AGENT.format("allowed-tools: Bash\n"), "skills/a/SKILL.md": AGENT.format("allowed-tools: Bash\n"),
+    }.items()),
     Change("T10: a registry", PINNED, {".npmrc": "registry=https://a\n"}, (".npmrc",)),
     Change("T10: an index", {".mcp.json": {"mcpServers": {"a": {"command": "uvx", "args": ["x==1.2.3"]}}}}, {"uv.toml": 'index-url = "https://a"\n'}, ("uv.toml",)),
     Change("T11: no hooks", {"a": ""}, {".vscode/settings.json": {"chat.useHooks": False}}, ("chat.useHooks",)),

@@ -731,9 +731,9 @@ def allowed(world: Path) -> Path:
 
 def opened(base: Path, reference: str, *roots: Path) -> str:
     """The real path that a reference leads to."""
-    descriptor, real = sandbox.open_inside(str(base), reference, tuple(map(str, roots)))
-    os.close(descriptor)
-    return real
+    file = sandbox.open_inside(str(base), reference, tuple(map(str, roots)))
+    file.close()
+    return file.real
 
 
 COPY, MOVE = "put a copy of the file in place of the link", "move the file inside"
@@ -901,9 +901,9 @@ def test_a_reference_with_half_a_character_is_shown() -> None:
 
 
 def _opened(folder: Path, plain: sandbox.FoldersWithoutRepository) -> str:
-    descriptor, real = sandbox.open_inside(str(folder), "a/b/x.md", (str(folder),), plain=plain)
-    os.close(descriptor)
-    return real
+    file = sandbox.open_inside(str(folder), "a/b/x.md", (str(folder),), plain=plain)
+    file.close()
+    return file.real
 
 
 @pytest.fixture

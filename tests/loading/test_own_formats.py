@@ -21,7 +21,7 @@ from equipage import FILE, Format, LoadError, Problem, UsageError
 from equipage.loading import rules
 from equipage.lsp import documents
 from equipage.lsp.protocol import uri_of
-from equipage.plugin import Directive
+from equipage.plugin import Directive, Shape
 from lab import in_process, write
 
 
@@ -1251,6 +1251,42 @@ def test_a_layer_that_is_named_is_judged_as_a_part(folder: Path, name: str) -> N
         rules=(uses_https,),
     )
     assert [str(each) for each in format_.check(name).diagnostics] == LAYER_FILES[name]
+
+
+@pytest.mark.parametrize("base", [object, msgspec.Struct])
+def test_what_a_field_without_default_cannot_have_is_an_error_however_mild_the_format(
+    base: type,
+) -> None:
+    class Server(base):  # type: ignore[misc]
+        name: str
+        port: int = 80
+
+    model = Server if base is msgspec.Struct else dataclass(Server)
+    mild = Format(model, "server", shape=Shape(mismatch="warning"))
+    assert mild.loads("{name: a, port: x}").config.port == 80
+    with pytest.raises(LoadError) as raised:
+        mild.loads("{name: [], port: x}")
+    assert [str(each) for each in raised.value.diagnostics] == [
+        "<string>:1:8: error[wrong-type] expected text, found a list (at name)",
+        "<string>:1:18: warning[wrong-type] expected a whole number, found text `x` (at port)",
+    ]
+
+
+def test_a_layer_that_is_loaded_says_so(folder: Path) -> None:
+    write(folder, {"base.yaml": "name: a\nprompt: p\n", "local.yaml": "prompt: q\n"})
+    loaded = APP.load("local.yaml")
+    assert loaded.config == App("a", "q")
+    says = (
+        "`local.yaml` is a layer of app, and it is loaded as the file that layers are merged with"
+    )
+    assert [(each.code, each.message) for each in loaded.warnings] == [("layer-loaded", says)]
+    kind = ("--kind", "loading.test_own_formats:APP")
+    shown = in_process(["show", "local.yaml", *kind])
+    assert (shown.code, shown.err) == (
+        0,
+        f"equipage: {says}; load that file: its layers come with it\n",
+    )
+    assert in_process(["check", "local.yaml", *kind]).code == 0
 
 
 @pytest.mark.parametrize("surveyed", [True, False])

@@ -157,7 +157,7 @@ WAYS: list[tuple[str, Files, Files, str, bool]] = [
     ("VS Code: the answer can be read", asked(password=True), asked(), "permission widened: inputs[0].password", True),
     ("VS Code: among entries that do not fit", asked(), {".vscode/mcp.json": {"inputs": [1, {"type": "command", "command": "x"}], "servers": {"a": SERVER}}}, "permission widened: inputs", True),
     ("VS Code: asked in other words", asked(), asked(description="Which?"), "", True),
-    ("VS Code: a command answers in the settings", vscode(), vscode(mcp={"inputs": [{"id": "a", "type": "command", "command": "x"}]}), "setting mcp.inputs.command = x", True),
+    ("VS Code: a command answers in the settings", vscode(), vscode(mcp={"inputs": [{"id": "a", "type": "command", "command": "x"}]}), "input a (new)", True),
     # GitHub.
     ("workflow: compiled alone", {**workflow(), ".github/workflows/a.lock.yml": _COMPILED.format("ls")}, {".github/workflows/a.lock.yml": _COMPILED.format("curl")}, "compiled agentic workflow changed; equipage does not read it", True),
     ("workflow: compiled from nothing", *_new(".github/workflows/a.lock.yml", _COMPILED.format("ls")), "compiled agentic workflow added; equipage does not read it", True),

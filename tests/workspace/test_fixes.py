@@ -22,7 +22,7 @@ from equipage.core.path import Path, get, walk
 from equipage.core.source import Source, Span
 from equipage.files.disk import Disk
 from equipage.files.writing import NotWritten, replace_if_unchanged
-from equipage.loading.findings import edit_at, edit_of_span
+from equipage.loading.edits import edit_at, edit_of_span
 from equipage.syntax.document import Document, Syntax, load_value, parse
 from equipage.workspace.fixes import Repair, diff, repair
 

@@ -36,12 +36,19 @@ from equipage.core.text import visible, visible_at_line_start
 from equipage.effect.reach import Difference, Step, differences
 from equipage.files import System
 from equipage.files.git import NoRevision, Revision, is_revision
-from equipage.loading.pipeline import Outcome, place_without_outcome
+from equipage.loading.pipeline import place_without_outcome
 from equipage.loading.result import Loaded, Paths
 from equipage.loading.session import Request
 from equipage.project.settings import project_of, projects_of, use_projects
-from equipage.record.diff import MEANINGS, Change, compare
-from equipage.record.sides import Loads, Unjudged, find_unjudged, loads_of, rule_changes
+from equipage.record.diff import MEANINGS, Change, compare, hide_values
+from equipage.record.sides import (
+    Loads,
+    Unjudged,
+    find_unjudged,
+    follow_moves,
+    loads_of,
+    rule_changes,
+)
 from equipage.render.effect import VERBS, lines_of_reach, reach_to_dict, render_markdown
 from equipage.render.text import Style, change_lines
 from equipage.workspace import Workspace
@@ -77,6 +84,7 @@ class FileDiff(msgspec.Struct, frozen=True):
     after: Loaded[Any] | None
     reach: tuple[Difference, ...] = ()  #: the agents in it that may do more or less than before
     how: str = ""  #: what happened to a file that is not loaded on either side
+    was: str = ""  #: where it was, if it was moved
     spans: tuple[Spans, Spans] = ({}, {})  #: where values are written, before and after
 
     @property
@@ -85,6 +93,8 @@ class FileDiff(msgspec.Struct, frozen=True):
 
     @property
     def status(self) -> str:
+        if self.was:
+            return "moved"
         if self.how:
             return self.how
         if self.before is None:
@@ -240,11 +250,12 @@ def _run(
     failed = any(each.severity == "error" for each in (*old.errors, *new.errors))
     if not (old.outcomes or new.outcomes or old.unread or new.unread or failed):
         raise UsageError(f"no configuration found in {before.label} and {after.label}")
+    old = follow_moves(old, new)
     # A single file has the empty name.
     if old.outcomes and new.outcomes and ("" in old.outcomes) != ("" in new.outcomes):
         raise UsageError("cannot compare a file with a folder")
     single = after.system.name_of(after.path)
-    diffs = list(_compare_files(old.outcomes, new.outcomes, single, show_env=options.show_env))
+    diffs = list(_compare_files(old, new, single, show_env=options.show_env))
     diffs += _compare_rules(old, new)
     diffs += _compare_main_agents(old, new, diffs)
     # The worst change is the first of its file, and comes first of all.
@@ -341,11 +352,9 @@ def _load_side(side: Side, workspace: Workspace, output: Output) -> Loads:
     return found
 
 
-def _compare_files(
-    old: dict[str, Outcome], new: dict[str, Outcome], single: str, *, show_env: bool
-) -> Iterator[FileDiff]:
-    for name in sorted({*old, *new}):
-        shown, before, after = name or single, old.get(name), new.get(name)
+def _compare_files(old: Loads, new: Loads, single: str, *, show_env: bool) -> Iterator[FileDiff]:
+    for name in sorted({*old.outcomes, *new.outcomes}):
+        shown, before, after = name or single, old.outcomes.get(name), new.outcomes.get(name)
         was, now = (None if each is None else reading_of(each) for each in (before, after))
         if now is not None and now.unknown:
             continue  # `find_unjudged` says so
@@ -361,7 +370,9 @@ def _compare_files(
         ]
         kind = next(each for each in (after, before) if each is not None).kind
         changes = compare(values[0], values[1], kind.presentation.sensitive, reach)
-        if changes or reach:
+        was_at = old.moved.get(name, "")
+        changes = changes if show_env else [*map(hide_values, changes)]
+        if changes or reach or was_at:
             sides: list[Loaded[Any] | None] = [
                 None if each is None or each.tree is None else Loaded(each)
                 for each in (before, after)
@@ -371,8 +382,8 @@ def _compare_files(
                 _spans_of(sides[1], _new_paths(changes, reach)),
             )
             found = FileDiff(shown, kind.name, tuple(changes), sides[0], sides[1], tuple(reach))
-            is_there_twice = before is not None and after is not None
-            yield replace(found, spans=spans, how="changed" if is_there_twice else "")
+            how = "changed" if before is not None and after is not None else ""
+            yield replace(found, spans=spans, how=how, was=was_at)
 
 
 def _new_paths(changes: Iterable[Change], reach: Iterable[Difference]) -> Iterator[Path]:
@@ -413,6 +424,7 @@ def _lines(diffs: list[FileDiff], unknown: list[Unjudged], style: Style) -> Iter
         yield "no difference in meaning"
     for diff in diffs:
         status = "" if diff.status == "changed" else f" ({diff.status})"
+        status = f" (was {visible(diff.was)})" if diff.was else status
         yield style.paint("bold", visible_at_line_start(diff.name)) + status
         for change in diff.changes:
             yield from _change_lines(diff, change, style)
@@ -438,7 +450,11 @@ def _change_lines(diff: FileDiff, change: Change, style: Style) -> Iterator[str]
     names = f" ({visible(', '.join(change.names))})" if change.names else ""
     # In a file that came or went as a whole, lines say nothing.
     file, line = diff.place(change)
-    where = f"  {visible(file)}:{line}" if file is not None and diff.status == "changed" else ""
+    where = (
+        f"  {visible(file)}:{line}"
+        if file is not None and diff.status in ("changed", "moved")
+        else ""
+    )
     was, was_line = diff.old_place(change)
     if where and was is not None and (was, was_line) != (file, line):
         where += f" (was {was_line if was == file else f'{visible(was)}:{was_line}'})"

@@ -18,12 +18,12 @@ from equipage.cli.output import Output
 from equipage.cli.request import NOTHING_FOUND, workspace_of
 from equipage.clients.grants import Grant, Reach
 from equipage.clients.plugins import EDITOR_SETTINGS, Part
-from equipage.clients.reading import configured_folder, read_folder, reading_of
-from equipage.clients.tables.activities import ACTIVITIES, DOCUMENTED_ONLY
-from equipage.clients.tables.unread import EDITOR
+from equipage.clients.reading import MAIN_AGENT, read_folder, reading_of
+from equipage.clients.tables.activities import ACTIVITIES, DOCUMENTED_ONLY, LOCAL_SETTINGS
+from equipage.clients.tables.unread import EDITOR, unread_sort
 from equipage.core.diagnostics import UsageError
 from equipage.core.text import nearest, visible
-from equipage.effect.reach import Answer, Column, Matrix, answer, matrices, reach_of_part
+from equipage.effect.reach import Answer, Column, Matrix, answer, matrices, reaches_of_part
 from equipage.files import System
 from equipage.files.walking import is_ignored
 from equipage.render.page import Places, places_of
@@ -88,10 +88,14 @@ def run(options: argparse.Namespace, output: Output) -> int:
     if ignored:
         names = " ".join(map(workspace.system.name_of, ignored))
         output.note(f"equipage: git ignores it, its client reads it, so it counts: {names}")
-        workspace = workspace_of(options, [*paths, *ignored])
+    editors = [each for each in ignored if unread_sort(each.replace(os.sep, "/")) == EDITOR]
+    if len(ignored) > len(editors):
+        more = (each for each in ignored if each not in editors)
+        workspace = workspace_of(options, [*paths, *more])
     found = workspace.loads(unread=True)
+    editors += [each.path for each in found if each.unread == EDITOR]
     outcomes = [each.outcome for each in found if each.outcome is not None]
-    reaches = read_folder(outcomes, _reaches_of_editors(found, workspace.system))
+    reaches = read_folder(outcomes, _reaches_of_editors(editors, workspace.system))
     agents: list[AgentRow] = [
         (matrix, agent, answers)
         for matrix in matrices(reaches)
@@ -123,26 +127,23 @@ def run(options: argparse.Namespace, output: Output) -> int:
 
 
 def _ignored_settings(workspace: Workspace) -> Iterator[str]:
-    """The settings of Claude Code that git ignores, and so a walk does, in its folders."""
-    system, files = workspace.system, workspace.files()
-    walked = [system.absolute(each.path) for each in files if not each.named]
-    folders = {configured_folder(each.replace(os.sep, "/")) for each in walked}
-    for folder in sorted({*folders, *workspace.request.folders}):
-        for name in ("settings.json", "settings.local.json"):
-            path = os.path.join(folder, ".claude", name)
-            is_new = system.exists(path) and path not in walked
+    """The settings of clients that git ignores, and so a walk does, in its folders."""
+    system, found = workspace.system, workspace.contents
+    walked = {system.absolute(each.path) for each in found.files if not each.named}
+    for folder in sorted(found.configured_folders):
+        for name in LOCAL_SETTINGS:
+            path = os.path.join(folder, name)
+            is_new = path not in walked and system.is_file(path)
             if is_new and any(is_ignored(each, system) for each in (path, os.path.dirname(path))):
                 yield path
 
 
-def _reaches_of_editors(found: Sequence[FileLoad], system: System) -> Iterator[Reach]:
+def _reaches_of_editors(files: Sequence[str], system: System) -> Iterator[Reach]:
     """What the settings of editors say about agents, among much else."""
-    for each in found:
-        if each.unread == EDITOR:
-            part = Part(each.path, EDITOR, EDITOR_SETTINGS)
-            data = system.peek(each.path) or b""
-            reach = reach_of_part(part, data, system.name_of(each.path))
-            if reach is not None and any(not grant.default for grant in reach.grants):
+    for path in files:
+        part = Part(path, EDITOR, EDITOR_SETTINGS)
+        for reach in reaches_of_part(part, system.peek(path) or b"", system.name_of(path)):
+            if any(not grant.default for grant in reach.grants):
                 yield reach
 
 
@@ -204,16 +205,14 @@ def _select_agents(agents: Sequence[AgentRow], name: str | None) -> list[AgentRo
 def _write_table(chosen: Sequence[AgentRow], output: Output) -> None:
     known = [name for name in ACTIVITIES if any(_cell(each, name) for each in chosen)]
     head = ("AGENT", "CLIENT", *(_COLUMN_NAMES[name] for name in known), "SERVERS", "FILE")
-    rows = [
-        (
-            agent.name,
-            agent.program,
-            *(_cell((matrix, agent, answers), name) for name in known),
-            _servers(matrix, answers),
-            agent.file,
-        )
-        for matrix, agent, answers in chosen
-    ]
+    files: dict[tuple[str, ...], list[str]] = {}
+    for found in chosen:
+        matrix, agent, answers = found
+        cells = (*(_cell(found, name) for name in known), _servers(matrix, answers))
+        # Main agents of several folders may do the same: they are one row.
+        own = agent.file if agent.sort != MAIN_AGENT else ""
+        files.setdefault((agent.name, agent.program, *cells, own), []).append(agent.file)
+    rows = [(*row[:-1], _shorten(names, 1)) for row, names in files.items()]
     output.write_data(table(head, rows, output.style()))
     if any("*" in cell for row in rows for cell in row[2 : 2 + len(known)]):
         output.note(_DEFAULTS_NOTE)
@@ -237,8 +236,13 @@ def _servers(matrix: Matrix, answers: Sequence[Answer | None]) -> str:
         for column, each in zip(matrix.columns, answers, strict=True)
         if column.sort == "server" and each is not None and each.state != "denies"
     ]
-    more = f" and {len(names) - _MAX_SERVERS_NAMED} more" if len(names) > _MAX_SERVERS_NAMED else ""
-    return ", ".join(names[:_MAX_SERVERS_NAMED]) + more
+    return _shorten(names, _MAX_SERVERS_NAMED)
+
+
+def _shorten(names: Sequence[str], most: int) -> str:
+    """Some of the names, and how many more there are."""
+    more = f" and {len(names) - most} more" if len(names) > most else ""
+    return ", ".join(names[:most]) + more
 
 
 # -------------------------------------------------------------------------------------- one agent
@@ -291,7 +295,9 @@ _MAX_REASONS = 6
 
 def _reason_lines(reasons: Sequence[Grant], places: Places, style: Style) -> Iterator[str]:
     for each in reasons[:_MAX_REASONS]:
-        what = f"{each.effect} {each.sort} {visible(each.name)}"
+        # A mode says itself what is asked, allowed and denied.
+        effect = "" if each.sort == "mode" else f"{each.effect} "
+        what = f"{effect}{each.sort} {visible(each.name)}"
         if each.default:
             of = f" of `{each.field}`" if each.field else ""
             yield f"{what}: no file says so, it is the default{of}"

@@ -12,6 +12,7 @@ import msgspec
 
 from equipage.cli.arguments import HERE
 from equipage.cli.output import Output
+from equipage.core import codes
 from equipage.core.diagnostics import LoadError, UsageError
 from equipage.core.path import Path, PathSyntaxError, parse_path
 from equipage.core.text import nearest
@@ -123,7 +124,11 @@ def loaded_of(outcome: Outcome, options: argparse.Namespace, output: Output) -> 
     if loaded is None:
         # A kind of another package may read nothing, and only warn: that is said, too.
         raise LoadError(outcome.errors or outcome.diagnostics)
-    count = len(outcome.diagnostics)
+    # A check would not say this: it judges a layer as a part.
+    said = [each for each in outcome.diagnostics if each.code == codes.LAYER_LOADED]
+    for each in said:
+        output.note(f"equipage: {each.message}; {each.help}")
+    count = len(outcome.diagnostics) - len(said)
     if count:
         # `check` merges only the layers it is given, so the advice names every one of them.
         kind = format_named(outcome.kind.name if options.kind is None else options.kind)

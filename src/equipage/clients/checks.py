@@ -282,6 +282,8 @@ def split_name_lists(
 
 #: Up to so many unknown tools of one field are reported one by one.
 _MAX_UNKNOWN_LISTED = 3
+#: Of more than these, so many are named in one finding, the last of them as the rest.
+_MAX_UNKNOWN_NAMED = 4
 
 
 def _unknown_tools(
@@ -297,10 +299,14 @@ def _unknown_tools(
         # A bracket that is not closed has a finding of its own, see `claude.permissions`.
         if "(" not in tool or convention.reader != "claude"
     ]
+    where = f" in {convention.tool}"
     # Many of them have one cause: the field was written for another tool.
     if len(unknown) > _MAX_UNKNOWN_LISTED:
-        unknown = [("`, `".join(tool for tool, _ in unknown), unknown[0][1])]
-    where = f" in {convention.tool}"
+        tools = list(dict.fromkeys(tool for tool, _ in unknown))
+        shown = tools if len(tools) <= _MAX_UNKNOWN_NAMED else tools[: _MAX_UNKNOWN_NAMED - 1]
+        if len(shown) < len(tools):
+            where = f" or any of {len(tools) - len(shown)} more" + where
+        unknown = [("`, `".join(shown), unknown[0][1])]
     is_empty = all(_unknown_tools_in(name, known) for name in names)
     where += f", so nothing is left of `{field.name}`" if is_empty else ""
     # The tools that were meant stay allowed; an agent that is to have none of them is refused.

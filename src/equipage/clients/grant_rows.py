@@ -249,15 +249,6 @@ def access_levels(field: str) -> Row:
     return Row(_split_field(field), "mode", read)
 
 
-def inputs(field: str) -> tuple[Row, ...]:
-    """Values that an editor asks for or lets a command answer, and puts into servers. How it asks
-    changes nothing that they may do."""
-    answers = (
-        any_change_widens(f"{field}/*/{name}") for name in ("command", "args", "default", "options")
-    )
-    return (*answers, guards(f"{field}/*/password"))
-
-
 def variables(field: str) -> Row:
     """Variables for programs; of some, the value counts as well."""
 
@@ -438,7 +429,7 @@ _VARIABLE_KEYS = ("env", "environment", "env_vars", "envs", "env_keys")
 #: Tables whose values may name variables, which go to the server with each request or at its start;
 #: and where Codex and Goose name the variables themselves.
 _HEADER_KEYS = ("headers", "http_headers")
-_INTERPOLATED_KEYS = (*_HEADER_KEYS, "env", "environment", "envs")
+TABLES_OF_VALUES = (*_HEADER_KEYS, "env", "environment", "envs")
 _VARIABLE_NAME_KEYS = ("env_http_headers", "bearer_token_env_var", "env_vars", "env_keys")
 
 
@@ -447,7 +438,7 @@ _LOCATION_KEYS = ("cwd", "envFile", "env_file", "transport")
 #: What is read of a server, and what only describes it or says how long it may take.
 _KNOWN_SERVER_KEYS = frozenset(
     {*_ALLOW_LIST_KEYS, *_DENY_LIST_KEYS, *_APPROVED_TOOL_KEYS, *_URL_KEYS, *_HEADERS_HELPER_KEYS}
-    | {*_VARIABLE_KEYS, *_HEADER_KEYS, *_INTERPOLATED_KEYS, *_VARIABLE_NAME_KEYS, *_LOCATION_KEYS}
+    | {*_VARIABLE_KEYS, *_HEADER_KEYS, *TABLES_OF_VALUES, *_VARIABLE_NAME_KEYS, *_LOCATION_KEYS}
     | {"command", "cmd", "args", "type", "enabled", "disabled", "settings", "trust"}
     | {"default_tools_approval_mode", "sandbox", "sandboxEnabled", "name", "title", "description"}
     | {"timeout", "startup_timeout_sec", "startup_timeout_ms", "tool_timeout_sec", "alwaysLoad"}
@@ -551,7 +542,7 @@ def _table_value_grants(
         shown, place = f"{name}.{key}", (*path, key)
         # Variables are shown, and so are values that steer a program.
         is_shown = _STEERING_VARIABLE.search(key) is not None and "://" not in text
-        hidden = Hidden("" if is_shown else _VARIABLE.sub("", text))
+        hidden = Hidden("" if is_shown else VARIABLE.sub("", text))
         if is_new:
             yield Grant("setting", shown, "allows", path=place)
         if is_secret(key, "x"):  # without it, less is allowed
@@ -578,16 +569,16 @@ def _steering_grants(name: str, variables: Any, path: Path) -> Iterator[Grant]:
 
 #: A variable in a value, as any client spells it: `${A}`, `${A:-b}`, `${env:A}`, `{env:A}`,
 #: `${env.A}`, `$A`. Others (`${input:x}`) are asked for.
-_VARIABLE = re.compile(r"\$?\{(?:env[:.])?([A-Za-z_]\w*)(?::-[^}]*)?\}|\$([A-Za-z_]\w*)")
+VARIABLE = re.compile(r"\$?\{(?:env[:.])?([A-Za-z_]\w*)(?::-[^}]*)?\}|\$([A-Za-z_]\w*)")
 
 
 def _passed_variable_grants(name: str, server: dict[str, Any], path: Path) -> Iterator[Grant]:
     """The variables of the client whose values a server gets. What else is there may be secret."""
-    for key in _INTERPOLATED_KEYS:
+    for key in TABLES_OF_VALUES:
         table = server.get(key)
         for entry, value in table.items() if isinstance(table, dict) else ():
             if isinstance(value, str) and ("$" in value or "{" in value):
-                for found in _VARIABLE.finditer(value):
+                for found in VARIABLE.finditer(value):
                     shown = f"{name}.{key}.{entry} = ${{{found[1] or found[2]}}}"
                     yield Grant("setting", shown, "allows", path=(*path, key, entry))
     for key in _VARIABLE_NAME_KEYS:
@@ -835,6 +826,13 @@ def whole_file(
 ) -> tuple[Subject, ...]:
     """The subjects of a file that is one subject as a whole."""
     return (Subject(rows, sort=sort, precedence=precedence),)
+
+
+def inputs(*at: str) -> Subject:
+    """Values that an editor asks for or lets a command answer, and puts into servers. How it asks
+    changes nothing that they may do."""
+    answers = (any_change_widens(name) for name in ("command", "args", "default", "options"))
+    return Subject((*answers, guards("password")), (*at, EVERYTHING), "input", ("id",))
 
 
 # Rows for a field that has one meaning as a text, and another as a table.

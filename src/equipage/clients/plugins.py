@@ -23,6 +23,7 @@ from equipage.core.path import Path, get, mapping_or_empty
 from equipage.core.text import lazy_regex
 from equipage.files import is_below
 from equipage.files.reading import Files
+from equipage.files.walking import SKIPPED_FOLDERS
 from equipage.loading.project_root import folder_has, root_of_folder
 from equipage.loading.session import Run, Session
 from equipage.syntax import SyntaxProblem
@@ -253,6 +254,15 @@ _PLACES: dict[str, tuple[_Place, ...]] = {
         _Place("commands/*.toml", "command of an extension", "gemini-command"),
     ),
 }
+#: What else counts of a plugin in a folder that no walk enters, such as `node_modules`.
+_PLACES_NOT_WALKED = (
+    _Place("hooks/hooks.json", "list of hooks of a plugin", "claude-hooks"),
+    _Place(".mcp.json", "list of servers of a plugin", "mcp"),
+    _Place(".lsp.json", "list of servers of a plugin", "claude-lsp"),
+    _Place("agents/*.md", "agent of a plugin", "claude-agent"),
+    _Place("commands/*.md", "command of a plugin", "claude-command"),
+    _Place("skills/*/SKILL.md", "skill of a plugin", "skill"),
+)
 #: kind of a manifest → field that names files or folders → the same about what it names
 _NAMED_PLACES: dict[str, dict[str, _Place]] = {
     "claude-plugin": {
@@ -272,10 +282,13 @@ _NAMED_PLACES: dict[str, dict[str, _Place]] = {
         "hooks": _Place("", "list of hooks of a plugin", "cursor-hooks"),
         "mcpServers": _Place("", "list of servers of a plugin", "mcp"),
     },
+    "gemini-settings": {"policyPaths": _Place("", "policy that settings name", "gemini-policy")},
     "cursor-environment": {"build/dockerfile": _Place("", "image that agents run in")},
 }
 #: Manifests that lie in a folder of the root that they describe.
-_MANIFESTS_IN_SUBFOLDER = frozenset({"claude-plugin", "codex-plugin", "cursor-plugin"})
+_MANIFESTS_IN_SUBFOLDER = frozenset(
+    {"claude-plugin", "codex-plugin", "cursor-plugin", "gemini-settings"}
+)
 _MARKETPLACE = "claude-marketplace"
 #: The kinds of files that may have parts.
 OWNERS = frozenset({*_PLACES, *_NAMED_PLACES, _MARKETPLACE})
@@ -308,7 +321,8 @@ def _parts_of(kind: str, file: str, files: Files) -> Iterator[Part]:
 
 
 def _parts_below(kind: str, root: str, manifest: Mapping[str, Any], files: Files) -> Iterator[Part]:
-    for place in _PLACES.get(kind, ()):
+    is_walked = kind != "claude-plugin" or SKIPPED_FOLDERS.isdisjoint(root.split(os.sep))
+    for place in (*_PLACES.get(kind, ()), *(() if is_walked else _PLACES_NOT_WALKED)):
         head, slash, pattern = place.glob.partition("/")
         path = os.path.join(root, head)
         names = files.names_below(path, most=_MAX_FILES) if slash else [head]
@@ -331,7 +345,7 @@ def _parts_below(kind: str, root: str, manifest: Mapping[str, Any], files: Files
 
 def _part(path: str, place: _Place) -> Part:
     # A bundle of servers is an archive, and a list of them a text.
-    is_text = path.endswith((".json", ".jsonc", ".toml"))
+    is_text = path.endswith((".json", ".jsonc", ".toml", ".md"))
     return Part(path, place.what, place.kind if is_text else "", place.runs, place.acts)
 
 

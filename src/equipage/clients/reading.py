@@ -35,7 +35,7 @@ from equipage.clients.tables.activities import (
 from equipage.clients.tables.conventions import CONVENTIONS
 from equipage.core import codes as core_codes
 from equipage.core.diagnostics import Diagnostic
-from equipage.core.path import Path, format_path, get
+from equipage.core.path import Path, format_path, get, parse_path
 from equipage.loading.model import unknown_keys
 from equipage.loading.pipeline import Outcome
 from equipage.loading.type_words import type_info
@@ -132,7 +132,8 @@ def _effect_of_error(outcome: Outcome, error: Diagnostic) -> str:
     is_settings = outcome.kind.name == "claude-settings"
     if is_settings and error.path.startswith("hooks."):
         is_group = error.code == codes.HOOK_UNLOADABLE.name and error.path.endswith("]")
-        if not error.path.startswith(_GUARDING_EVENTS):
+        never_runs = error.code == codes.HOOK_NEVER_FIRES.name
+        if never_runs or not error.path.startswith(_GUARDING_EVENTS):
             return "part"
         return "dropped" if is_group and error.path.count("[") == 1 else "unknown"
     if is_settings and error.path.startswith(_FORGIVING_LISTS):
@@ -201,11 +202,32 @@ def reaches_of(
         is_agent = name_and_sort(kind, {}, name)[1] == "agent"
         if reading.is_dropped and is_agent and kind.name not in _HEADERLESS:
             return ()
-        return reach_of_value(kind, reading.counted_value, name, usual_modes=usual_modes)
+        reaches = reach_of_value(kind, reading.counted_value, name, usual_modes=usual_modes)
+        return _without_guards_that_never_run(reaches, outcome)
     own, sort = name_and_sort(kind, reading.value or {}, name)
     program = program_of_file(kind, name)
     everything = (Grant("tool", EVERYTHING, "allows", name),)
     return (Reach(own, sort, kind.name, program, name, everything, unknown=reading.unknown),)
+
+
+def _without_guards_that_never_run(
+    reaches: tuple[Reach, ...], outcome: Outcome
+) -> tuple[Reach, ...]:
+    code = codes.HOOK_NEVER_FIRES.name
+    idle = [parse_path(each.path)[:-1] for each in outcome.errors if each.code == code]
+    if not idle:
+        return reaches
+    return tuple(
+        msgspec.structs.replace(
+            reach,
+            grants=tuple(
+                each
+                for each in reach.grants
+                if each.sort != "guard" or all(each.path[: len(path)] != path for path in idle)
+            ),
+        )
+        for reach in reaches
+    )
 
 
 # A folder.
@@ -268,23 +290,20 @@ def add_inherited(reaches: Sequence[Reach]) -> list[Reach]:
     they configure; skills are there for every agent of a client that reads them.
     """
     giving = [each for each in reaches if each.sort in (*_INHERITED_SORTS, "skill", "command")]
-    files = {each.file for each in giving}
     # The agents of a client in one folder inherit the same: one tuple for all of them.
-    known: dict[tuple[str, str, str], tuple[Grant, ...]] = {}
+    known: dict[tuple[str, str, bool], tuple[Grant, ...]] = {}
     found: list[Reach] = []
     for each in (*_main_agents(giving), *reaches):
         if each.sort not in (MAIN_AGENT, "agent", "team"):
             found.append(each)
             continue
         is_main = each.sort == MAIN_AGENT
-        own = MAIN_AGENT if is_main else each.file if each.file in files else ""
-        key = (each.program, configured_folder(each.file), own)
+        key = (each.program, configured_folder(each.file), is_main)
         if key not in known:
             known[key] = tuple(
                 grant
                 for other in giving
-                if (other.sort in ("skill", "command") if is_main else other.file != each.file)
-                and _counts_for(each, other)
+                if (not is_main or other.sort in ("skill", "command")) and _counts_for(each, other)
                 for grant in _inheritable_grants(each, other)
             )
         found.append(msgspec.structs.replace(each, inherited=known[key]))
@@ -368,6 +387,12 @@ def _inheritable_grants(agent: Reach, other: Reach) -> Iterator[Grant]:
 
 def configured_folder(file: str) -> str:
     """The folder that a file configures: the one around the first folder of a client."""
+    folder = client_folder(file)
+    return posixpath.dirname(folder) if posixpath.basename(folder) in CLIENT_FOLDERS else folder
+
+
+def client_folder(file: str) -> str:
+    """The first folder of a client around a file; without one, the folder that it lies in."""
     parts = posixpath.dirname(file).split("/")
     ends = [number for number, part in enumerate(parts) if part in CLIENT_FOLDERS]
-    return "/".join(parts[: ends[0]] if ends else parts)
+    return "/".join(parts[: ends[0] + 1] if ends else parts)

@@ -75,6 +75,7 @@ MODEL_REFUSED = _codes.error("model-refused")
 RENAMED_KEY = _codes.warning("renamed-key")
 RENAMED_TWICE = _codes.error("renamed-twice")
 REMOVED_KEY = _codes.warning("removed-key")
+LAYER_LOADED = _codes.warning("layer-loaded")
 RULE_FAILED = _codes.error("rule-failed")
 
 UNRECOGNISED = _codes.error("unrecognised")

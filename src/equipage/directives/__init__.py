@@ -88,50 +88,34 @@ class Node(msgspec.Struct, frozen=True):
 
     def add_via(self, content: Tree, how: str) -> Tree:
         """Record in content the directive that brought it, but not what brought this node."""
-        inner = content.origins
-        via = (Via(how, self.origin), *inner.via)
+        inner, reference = content.origins, self.tree.origins.node(self.at) if self.at else None
         # A reference that an override changed stays part of the story.
-        replaced = (
-            self.tree.provenance(self.at).replaced + inner.replaced if self.at else inner.replaced
-        )
+        replaced = inner.replaced if reference is None else reference.replaced + inner.replaced
+        via = (Via(how, self.origin), *inner.via)
         return Tree(content.value, inner.replace(via=via, replaced=replaced))
 
     def put_in_place(self, tree: Tree) -> Tree:
         """Put a tree in place of this node; what brought or preceded the node is kept."""
         here, origins = self.tree.origins, tree.origins.inherit_via(self.tree.origins)
-        return Tree(tree.value, origins.replace(replaced=here.replaced + origins.replaced))
+        if here.replaced:
+            origins = origins.replace(replaced=here.replaced + origins.replaced)
+        return Tree(tree.value, origins)
 
 
-class Expansion:
+class Expansion(msgspec.Struct):
     """One walk over the directives of a tree: what they may read and what they found."""
 
-    def __init__(
-        self,
-        session: Session,
-        *directives: Directive,
-        documents: Iterable[Document] = (),
-        chain: Mapping[Source, tuple[Via, ...]] = {},
-        facts: list[Fact] | None = None,
-    ) -> None:
-        self.session = session
-        self.directives = directives
-        #: the texts that the tree came from: a directive they do not mention is not searched for
-        self.documents = tuple(documents)
-        #: the files being expanded, outermost first, each with what brought it
-        self.chain = chain
-        self.facts: list[Fact] = [] if facts is None else facts
+    session: Session
+    directives: tuple[Directive, ...]
+    #: the texts that the tree came from: a directive they do not mention is not searched for
+    documents: tuple[Document, ...] = ()
+    #: the files being expanded, outermost first, each with what brought it
+    chain: Mapping[Source, tuple[Via, ...]] = {}
+    facts: list[Fact] = []
 
-    def nest(
-        self, chain: Mapping[Source, tuple[Via, ...]], documents: Iterable[Document] = ()
-    ) -> Expansion:
+    def nest(self, chain: Mapping[Source, tuple[Via, ...]]) -> Expansion:
         """An expansion inside this one, for a part that is reached through the files of `chain`."""
-        return Expansion(
-            self.session,
-            *self.directives,
-            documents=documents or self.documents,
-            chain=chain,
-            facts=self.facts,
-        )
+        return Expansion(self.session, self.directives, self.documents, chain, self.facts)
 
     def walk(self, tree: Tree, where: Path = ROOT) -> Tree:
         """The tree with its directives replaced; `where` is its path in the whole tree."""
@@ -156,11 +140,11 @@ class Expansion:
 
     def find(self, tree: Tree) -> list[Path]:
         """The paths of the outermost directives in a tree, in source order."""
+        documents = self.documents
         tests = [
-            directive.matches
-            for directive in self.directives
-            if not self.documents
-            or any(document.may_mention(directive.key) for document in self.documents)
+            each.matches
+            for each in self.directives
+            if not documents or any(document.may_mention(each.key) for document in documents)
         ]
         if len(tests) <= 1:  # the usual case, without a call in between for every mapping
             return find(tree.value, tests[0]) if tests else []
@@ -180,9 +164,8 @@ class Expansion:
         Raises `FileProblem` if the file does not exist or may not be read.
         """
         reference = node.reference
-        shown = Shown(reference)
         if self.session.embedded:
-            name = node.at[0] if node.at else "a path"
+            name, shown = node.at[0] if node.at else "a path", Shown(reference)
             self.report(node, embedded, directive=name, found=shown, reference=shown)
             return None
         if not isinstance(reference, str):
@@ -192,7 +175,7 @@ class Expansion:
             return None
         referred = self.session.refer(reference, policy, bases=bases, roots=roots)
         if referred.outside:
-            self.report(node, core_codes.ABSOLUTE_PATH, reference=shown)
+            self.report(node, core_codes.ABSOLUTE_PATH, reference=Shown(reference))
         return referred.source
 
     def report(
@@ -211,19 +194,19 @@ class Expansion:
 
     def report_siblings(self, node: Node, *known: str, advice: str = "remove it") -> None:
         """Warn about keys beside a directive: they are lost with the mapping that it replaces."""
-        for name in node.value:
-            if name not in (*node.at, *known):
-                guess = nearest(name, known)
-                meant = advice if guess is None else f"did you mean `{guess}`?"
-                values = {"directive": node.at[0], "key": Shown(name), "advice": meant}
-                self.report(node, codes.DIRECTIVE_SIBLINGS, at=(name,), part="key", **values)
+        own = (*node.at, *known)
+        for name in [each for each in node.value if each not in own]:
+            guess = nearest(name, known)
+            meant = advice if guess is None else f"did you mean `{guess}`?"
+            values = {"directive": node.at[0], "key": Shown(name), "advice": meant}
+            self.report(node, codes.DIRECTIVE_SIBLINGS, at=(name,), part="key", **values)
 
 
 def expand(
     tree: Tree, session: Session, *directives: Directive, documents: Iterable[Document] = ()
 ) -> tuple[Tree, list[Fact]]:
     """A stage: the tree with these directives replaced in one walk, and what they found."""
-    expansion = Expansion(session, *directives, documents=documents)
+    expansion = Expansion(session, directives, tuple(documents))
     return expansion.walk(tree), expansion.facts
 
 

@@ -35,7 +35,7 @@ from equipage.directives import (
 )
 from equipage.files import System, display_name
 from equipage.files.sandbox import FileProblem, PathPolicy
-from equipage.loading.tree import Origins, Strategy, Tree, Via, graft, merge, punch_holes
+from equipage.loading.tree import Origin, Origins, Strategy, Tree, Via, graft, merge, punch_holes
 from equipage.syntax.document import Document
 
 if TYPE_CHECKING:
@@ -121,7 +121,7 @@ class Include(Directive):
     def resolve(self, tree: Tree, session: Session) -> tuple[Tree, list[Fact]]:
         """A stage: the tree with every `$include`, and then every implicit one, replaced."""
         root = tree.provenance(ROOT).origin.document
-        expansion = Expansion(session, self, documents=(root,), chain={root.source: ()})
+        expansion = Expansion(session, (self,), (root,), {root.source: ()})
         tree = expansion.walk(tree)
         parts: dict[Path, Tree] = {}
         for path in self.implicit(tree.value):
@@ -144,15 +144,16 @@ class Include(Directive):
         if node.at:
             advice = f"put it under `{self.override}:`, or remove it"
             expansion.report_siblings(node, self.override, advice=advice)
-        source = self._find_source(node, expansion)
+        origin = node.origin
+        source = self._find_source(node, origin, expansion)
         if source is None:
             return _ExpandedInclude(node.hole())
         # Beyond the limit, files are only counted, for the advice; beyond the cap, not even that.
         if len(expansion.chain) > (self.depth_cap or self.max_depth):
             part = _ExpandedInclude(node.hole(), 1)
         else:
-            chain = {**expansion.chain, source: (*node.via, Via(_VIA_TEXT, node.origin))}
-            inner = expansion.nest(chain)
+            via = (*node.via, Via(_VIA_TEXT, origin))
+            inner = expansion.nest({**expansion.chain, source: via})
             part = self._compose(node, self._parse_content(source, inner), inner)
         depth = len(expansion.chain) - 1 + part.height
         return _ExpandedInclude(node.hole()) if self._is_too_deep(node, depth, expansion) else part
@@ -163,16 +164,18 @@ class Include(Directive):
         # Nothing is known about an override of a file that could not be parsed.
         if not has_override or content.tree.value is HOLE:
             whole = self._expand_whole(content, (), inner)
-            return _ExpandedInclude(
-                node.replace_with(whole.tree, _VIA_TEXT), whole.height, whole.reached
-            )
-        override = self._push_into_includes(content.tree.value, node.tree.subtree((self.override,)))
+            tree = node.replace_with(whole.tree, _VIA_TEXT)
+            return _ExpandedInclude(tree, whole.height, whole.reached)
+        override = node.tree.subtree((self.override,))
+        if content.includes:
+            override = self._push_into_includes(content.tree.value, override)
         touched = [
             path for path in content.includes if self._touches_path(override.value, content, path)
         ]
         whole = self._expand_whole(content, tuple(touched), inner)
         tree = merge(node.add_via(whole.tree, _VIA_TEXT), override, self._merge_strategy)
-        places = self._outermost_includes(tree, [*touched, *find(override.value, self.matches)])
+        paths = [*touched, *find(override.value, self.matches)]
+        places = self._outermost_includes(tree, paths) if paths else []
         if not places:
             return _ExpandedInclude(node.put_in_place(tree), whole.height, whole.reached)
         # The includes of an override count as made inside the included file.
@@ -253,33 +256,33 @@ class Include(Directive):
             inner.facts += [replace(each, also=(*each.also, *also)) for each in facts]
         # Where a variable has no value, the text has no meaning.
         tree = punch_holes(Tree.from_document(document), document.failed_paths())
-        includes = inner.nest(inner.chain, (document,)).find(tree)
+        includes = find(tree.value, self.matches) if document.may_mention(self.key) else []
         content = self.contents[id(source)] = _Content(document, tree, includes)
         return content
 
     # ---------------------------------------------------------------------- what can be wrong
 
-    def _find_source(self, node: Node, expansion: Expansion) -> Source | None:
+    def _find_source(self, node: Node, origin: Origin, expansion: Expansion) -> Source | None:
         """The file of the library that a node names; None, with a finding, if it cannot be read."""
-        roots = self.shelf
-        if not (isinstance(node.reference, str) and os.path.isabs(node.reference)):
-            roots = (*self.shelf, *expansion.session.roots)  # for links in the library
-        start = self._start(node, expansion.session)
+        roots, reference = self.shelf, node.reference
+        if not (isinstance(reference, str) and os.path.isabs(reference)):
+            roots = (*roots, *expansion.session.roots)  # for links in the library
+        start = self._start(origin, expansion.session)
         try:
             source = expansion.find_source(node, self.policy, bases=(start,), roots=roots)
         except FileProblem as problem:
-            self._report_problem(node, problem, expansion)
+            self._report_problem(node, start, problem, expansion)
             return None
         if source is None or source not in expansion.chain:
             return source
         self._report_cycle(node, (*expansion.chain, source), expansion)
         return None
 
-    def _start(self, node: Node, session: Session) -> str:
+    def _start(self, origin: Origin, session: Session) -> str:
         """The folder where the path of an include starts."""
         if self.library is not None:
             return self.library
-        file = node.origin.document.source.filename
+        file = origin.document.source.filename
         return session.base if file is None else os.path.dirname(file)
 
     def _shortest_route_back(
@@ -309,7 +312,9 @@ class Include(Directive):
             expansion.report(node, core_codes.COMPOSED_TOO_LARGE, limit=f"{limit} includes")
         return self.changed > limit
 
-    def _report_problem(self, node: Node, problem: FileProblem, expansion: Expansion) -> None:
+    def _report_problem(
+        self, node: Node, start: str, problem: FileProblem, expansion: Expansion
+    ) -> None:
         session, shown = expansion.session, Shown(node.reference)
         values: dict[str, Any] = {**problem.values, "reference": shown, "file": shown}
         base = "the library" if self.library is not None else "the folder of the file"
@@ -320,7 +325,7 @@ class Include(Directive):
             is_absent and code is core_codes.REFERENCE_ESCAPES  # there is nothing to leave
         ):
             code = codes.INCLUDE_NOT_FOUND
-            start, cwd = self._start(node, session), session.files.cwd
+            cwd = session.files.cwd
             if start not in self.names:
                 self.names[start] = [] if is_absent else session.files.names_below(start)
             values["referrer"] = node.tree.provenance(ROOT).origin.document.source.name

@@ -60,7 +60,7 @@ class Ref(Directive):
     ) -> tuple[Tree, list[Fact]]:
         """A stage: the tree with the schemas at `paths` checked and their references replaced."""
         expansion = Expansion(
-            session, self, chain={tree.provenance(ROOT).origin.document.source: ()}
+            session, (self,), chain={tree.provenance(ROOT).origin.document.source: ()}
         )
         parts = {
             path: self.expand(Node(tree.subtree(path), path), expansion)

@@ -34,11 +34,13 @@ from equipage.clients.tables.activities import (
     ALIASES,
     ALL_BUILT_IN,
     MODES_BY_ACTIVITY,
+    OTHER_TOOLS,
     SKILL_TOOL,
     TOOLS_BY_ACTIVITY,
     UNASKED_BY_MODE,
     State,
 )
+from equipage.core.path import Path
 from equipage.loading.format import Format, Sensitive
 
 if TYPE_CHECKING:
@@ -53,18 +55,21 @@ _EVERYTHING_WEIGHT, _GROUP_WEIGHT, _HEAVY_WEIGHT = 10_000, 50, 100
 _HEAVY_SORTS = frozenset({"server", "program", "host", "plugin"})
 
 #: Sorts of subjects that add reach by existing. Settings only change the reach of others.
-_ACTING_SORTS = frozenset({"agent", "command", "skill", "tool", "team"})
+ACTING_SORTS = frozenset(
+    {"agent", "command", "skill", "tool", "team", "workflow", "recipe", "input", "listed plugin"}
+)
+#: Sorts of subjects that bring much of their own, and what restricts others.
+_PLUGIN_SORTS = frozenset({"plugin", "extension", "listed plugin"})
 
 
-def reach_of_part(part: Part, data: bytes, name: str) -> Reach | None:
-    """The reach of a part that only a table describes; None if it cannot be read."""
+def reaches_of_part(part: Part, data: bytes, name: str) -> tuple[Reach, ...]:
+    """The reaches in a part that only a table describes; none if it cannot be read."""
     value = parse_json(data)
     if part.kind == MONITORS and isinstance(value, list):
         value = {"monitors": value}
     if not part.has_only_table or not isinstance(value, dict):
-        return None
-    found = reach_of_value(Format(dict, part.kind, part.what), value, name)
-    return found[0] if found else None
+        return ()
+    return reach_of_value(Format(dict, part.kind, part.what), value, name)
 
 
 # Comparing.
@@ -80,7 +85,7 @@ def compare_reaches(
     """
     if before is None and after is not None:
         before = _reach_when_absent(after, kind)
-    elif after is None and before is not None:
+    elif after is None and before is not None and before.sort not in _PLUGIN_SORTS:
         after = _reach_when_absent(before, kind)
     return difference_between(before, after)
 
@@ -95,7 +100,7 @@ def differences(before: Iterable[Reach], after: Iterable[Reach]) -> list[Differe
 
 def _reach_when_absent(reach: Reach, kind: Format | None) -> Reach | None:
     """The reach that holds without a subject; None if there is none."""
-    if reach.sort in _ACTING_SORTS:
+    if reach.sort in ACTING_SORTS:
         return None
     grants = default_grants(reach.kind) if kind is None or subjects_of(kind.name) else ()
     if kind is not None and subjects_of(kind.name) is None:
@@ -199,9 +204,10 @@ def tool_of(program: str, name: str) -> str:
 
 def _server_in(name: str) -> str | None:
     """The server in the name of a tool; None for a tool of the client itself."""
-    if name.startswith("mcp__"):
-        return name[5:].partition("__")[0]
-    return name.partition("/")[0] if "/" in name else None
+    tool = name.partition("(")[0]  # what is in the brackets may be a path
+    if tool.startswith("mcp__"):
+        return tool[5:].partition("__")[0]
+    return tool.partition("/")[0] if "/" in tool else None
 
 
 # ---------------------------------------------------------------------------------------- answers
@@ -253,8 +259,22 @@ def may_do(reach: Reach, activity: str) -> Answer | None:
     if not answers:
         return silent
     widest = min(answers, key=lambda each: _STATES_WIDEST_FIRST.index(each.state))
+    if widest.state == "denies" and (unknown := tuple(_unknown_tools(reach))):
+        return Answer("unknown", unknown)
     reasons = (grant for each in answers if each.state == widest.state for grant in each.reasons)
     return Answer(widest.state, tuple(dict.fromkeys(reasons)))
+
+
+def _unknown_tools(reach: Reach) -> Iterator[Grant]:
+    """The tools that a list allows and of which nothing is known, where such tools may exist."""
+    others = OTHER_TOOLS.get(reach.program)
+    if others is None:
+        return
+    known = others.union(*TOOLS_BY_ACTIVITY[reach.program].values())
+    for each in reach.grants_of("tool"):
+        tool = tool_of(reach.program, each.name)
+        if not (each.base or tool in known or _server_in(tool)) and each.effect == "allows":
+            yield each
 
 
 def _answer_by_mode(reach: Reach, name: str, states: dict[str, State]) -> Answer | None:
@@ -353,13 +373,16 @@ def _may_use_server(reach: Reach, server: str, given: InheritedGrants) -> Answer
     tools = [each for each in _all_grants(reach, "tool") if _server_in(each.name) == server]
     asked = [each for each in tools if not each.base]
     everything = [each for each in reach.grants_of("tool") if each.name == EVERYTHING and each.base]
-    if any(each.effect == "denies" for each in own):
-        return Answer("denies", tuple(own))
+    listed = own or given.get(("server", server), ())
+    if any(each.effect == "denies" for each in own) or (
+        listed and all(each.effect == "denies" for each in listed)
+    ):
+        return Answer("denies", tuple(listed))
     allowed = [each for each in asked if each.effect != "denies"]
     denied = [each for each in asked if each.effect == "denies"]
     if not asked:
         base = everything[0].effect if everything else "allows"
-        decided = Answer(base, (*everything, *(own or given.get(("server", server), ()))))
+        decided = Answer(base, (*everything, *listed))
         return _skip_question(reach, server, decided) if reach.sort == MAIN_AGENT else decided
     whole = {f"mcp__{server}", f"mcp__{server}__*", f"{server}/*"}
     if denied and any(each.name in whole for each in denied):
@@ -434,10 +457,53 @@ class Difference(msgspec.Struct, frozen=True):
 
 def difference_between(before: Reach | None, after: Reach | None) -> Difference:
     """How a reach changed. A subject that is new had no reach; one that is gone has none."""
-    steps = [*_mode_steps(before, after), *_name_steps(before, after)]
+    counted = _drop_moot_grants(before, after)
+    steps = [*_mode_steps(counted, after), *_name_steps(counted, after)]
     steps = [*_drop_implied(steps)]
     steps.sort(key=lambda each: (each.how != "widened", -each.far, each.sort, each.name))
     return Difference(before, after, tuple(steps))
+
+
+def _drop_moot_grants(before: Reach | None, after: Reach | None) -> Reach | None:
+    """What was, without what restricted only servers that are gone, or a subject that is."""
+    if before is None:
+        return None
+    gone = {(each.file, each.path) for each in servers_gone(before, after)}
+    restricts_others = before.sort in _PLUGIN_SORTS
+
+    def counts(grant: Grant) -> bool:
+        if not _restricts(grant):
+            return True
+        if after is None and (grant.level is not None or not restricts_others):
+            return False
+        return gone.isdisjoint(_places_around(grant))
+
+    return msgspec.structs.replace(before, grants=tuple(filter(counts, before.grants)))
+
+
+def servers_gone(before: Reach, after: Reach | None) -> list[Grant]:
+    """The servers that were started, and are not any more."""
+    here = set() if after is None else {_server_key(each) for each in _started_servers(after)}
+    return [each for each in _started_servers(before) if _server_key(each) not in here]
+
+
+def _started_servers(reach: Reach) -> Iterator[Grant]:
+    return (each for each in reach.grants_of("server") if each.effect == "allows")
+
+
+def _server_key(grant: Grant) -> tuple[object, ...]:
+    """Equal for one server before and after a change: its number in a list may be another."""
+    return grant.name, *(step for step in grant.path if isinstance(step, str))
+
+
+def _places_around(grant: Grant) -> Iterator[tuple[str, Path]]:
+    return ((grant.file, grant.path[:depth]) for depth in range(1, len(grant.path) + 1))
+
+
+def _restricts(grant: Grant) -> bool:
+    if grant.level is not None:
+        return grant.usual is not None and grant.level < grant.usual
+    return grant.effect != "allows"
 
 
 def _mode_steps(before: Reach | None, after: Reach | None) -> Iterator[Step]:

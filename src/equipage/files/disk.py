@@ -96,8 +96,7 @@ class Disk(System):
         return Descriptor(*open_following_link(real, path))
 
     def open_inside(self, base: str, reference: str, roots: tuple[str, ...]) -> Descriptor:
-        found = open_inside(base, reference, roots, self.real_folder, self._plain_folders)
-        return Descriptor(*found)
+        return open_inside(base, reference, roots, self.real_folder, self._plain_folders)
 
     def way_to(self, folder: str) -> tuple[str, ...]:
         real = self.real_folder(folder)

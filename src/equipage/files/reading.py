@@ -243,9 +243,11 @@ class Files:
             # Under the name that the file has for every load, and not for this one alone.
             if known.source.name == self._usual_name(known.source):
                 self._referred[key] = known
-        elif (own := self._sources.get(known.source.filename or "")) is not None:
-            known = Referred(own, known.outside)  # this load knows it by another name
-        self.note(known.source)
+        else:
+            own = self._sources.get(known.source.filename or "")
+            if own is not None:
+                known = Referred(own, known.outside)  # this load knows it by another name
+            self.note(known.source)
         if policy.text:
             require_text(known.source)
         return known

@@ -111,7 +111,8 @@ def refuse_version_control(path: str, reference: str) -> None:
     Raises `FileProblem`. What only a look at the disk tells is left to `refuse_repository`.
     """
     # Some file systems do not tell upper from lower case, or drop dots and blanks at the end.
-    if any(part.rstrip(". ").lower() in _VERSION_CONTROL_FOLDERS for part in path.split("/")):
+    names = [part.rstrip(". ").lower() for part in path.split("/")]
+    if not _VERSION_CONTROL_FOLDERS.isdisjoint(names):
         raise FileProblem(codes.REFERENCE_PRIVATE, reference=reference)
 
 
@@ -181,16 +182,16 @@ def open_following_link(real: str, full: str) -> tuple[int, str]:
 
 
 class Descriptor:
-    """A file that is open, by its descriptor and its real path."""
+    """A file that is open: its descriptor, its real path, and its status if that was asked for."""
 
-    __slots__ = ("_descriptor", "real")
+    __slots__ = ("_descriptor", "_status", "real")
 
-    def __init__(self, descriptor: int, real: str) -> None:
-        self._descriptor, self.real = descriptor, real
+    def __init__(self, descriptor: int, real: str, status: os.stat_result | None = None) -> None:
+        self._descriptor, self.real, self._status = descriptor, real, status
 
     def read(self, name: str, max_bytes: int) -> bytes:
         try:
-            status = os.fstat(self._descriptor)
+            status = self._status or os.fstat(self._descriptor)
             return read_regular(self._descriptor, status, self.real, name, max_bytes)
         except OSError as error:
             raise problem_of_os_error(error, name) from None
@@ -211,8 +212,8 @@ def open_inside(
     roots: tuple[str, ...],
     real_path: Callable[[str], str] = real_path,
     plain: FoldersWithoutRepository | None = None,
-) -> tuple[int, str]:
-    """A descriptor of the file that a reference leads to from a base, and its real path.
+) -> Descriptor:
+    """The file that a reference leads to from a base, open.
 
     Nothing outside the roots is opened. What is in `plain` is not looked at again; folders
     that turn out to hold no repository are added to it. Raises `FileProblem`.
@@ -227,11 +228,10 @@ def open_inside(
         walk.start_at_root(real)
         if real != walk.stack[0][1]:
             walk.descend(posixpath.relpath(real, walk.stack[0][1]).split("/"))
-        descriptor = walk.descend(reference.split("/"))
-        if descriptor is None:
+        status = walk.descend(reference.split("/"))
+        if status is None:
             raise FileProblem(codes.FILE_IS_DIRECTORY, file=reference)
-        _, path = walk.stack.pop()  # the caller closes this one
-        return descriptor, path
+        return Descriptor(*walk.stack.pop(), status)  # the caller closes this one
     except (OSError, ValueError) as error:  # a name that no file can have is a ValueError
         raise problem_of_os_error(error, reference) from None
     finally:
@@ -262,16 +262,19 @@ class _Walk:
 
     def find_root(self, real: str) -> str | None:
         """The root that contains a path without links."""
-        return next((root for root in self.roots if is_below(real, root)), None)
+        for root in self.roots:
+            if is_below(real, root):
+                return root
+        return None
 
     def close(self) -> None:
         for descriptor, _ in self.stack:
             os.close(descriptor)
         self.stack.clear()
 
-    def descend(self, parts: list[str]) -> int | None:
-        """Walk `parts`; the descriptor of the last one if it is not a folder, else None."""
-        pending = list(reversed(parts))
+    def descend(self, parts: list[str]) -> os.stat_result | None:
+        """Walk `parts`; the status of the last one if it is not a folder, else None."""
+        pending = parts[::-1]
         while pending:
             part = pending.pop()
             if part in ("", "."):
@@ -293,9 +296,9 @@ class _Walk:
             self.stack.append((descriptor, f"{where.rstrip('/')}/{part}"))
             status = os.fstat(descriptor)
             if not stat.S_ISDIR(status.st_mode):
-                if any(each not in ("", ".") for each in pending):
+                if not {"", "."}.issuperset(pending):
                     raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR))
-                return descriptor
+                return status
             self.refuse_repository_once(descriptor, status)
         return None
 
@@ -346,7 +349,7 @@ class _Walk:
         pending.extend(reversed(target.split("/")))
 
 
-def _open_after_check(base: str, reference: str, roots: tuple[str, ...]) -> tuple[int, str]:
+def _open_after_check(base: str, reference: str, roots: tuple[str, ...]) -> Descriptor:
     """The weaker check for systems without descriptors of folders."""
     real = real_path(os.path.join(base, reference))
     # Windows does not tell upper from lower case.
@@ -359,7 +362,7 @@ def _open_after_check(base: str, reference: str, roots: tuple[str, ...]) -> tupl
     if os.path.isdir(real):
         raise FileProblem(codes.FILE_IS_DIRECTORY, file=reference)
     try:
-        return os.open(real, OPEN_FLAGS), real
+        return Descriptor(os.open(real, OPEN_FLAGS), real)
     except OSError as error:
         raise problem_of_os_error(error, reference) from None
 

@@ -173,8 +173,11 @@ def _read_layer(layer: Layer, session: Session, root: Source) -> Tree | None:
         values = {**problem.values, "reference": layer.name, "file": layer.name}
         session.add([Fact(problem.code, values={**values, "base": "the folder"}, span=start)])
         return unknown
-    if source is root:
-        return None  # it is the file itself
+    if source is root:  # it is the file itself
+        if layer.at == "beside":
+            kind = session.kind.name
+            session.add([codes.LAYER_LOADED.at(span=start, file=layer.name, kind=kind)])
+        return None
     document, facts = session.parse(source, syntax_of(session.kind, source.name))
     session.add(facts)
     if document is None:

@@ -25,7 +25,7 @@ from equipage.loading.shape import Level, Shape, UnknownKeys
 from equipage.loading.type_words import (
     ARRAYS,
     COMMAND_FIELDS,
-    OPEN_TYPES,
+    WITH_FIELDS,
     WRITTEN_AS_TEXT,
     allowed_values,
     closed_struct,
@@ -85,7 +85,12 @@ def build(value: Any, model: Any, shape: Shape, reported: Collection[str] = ()) 
         *collector.facts,
         *collector.unknown_keys.report_ignored(value, alone=not collector.facts),
     )
-    facts = [_adapt_severity(each, shape) for each in found]
+    firm = shape.guarded | shape.needed
+    if pruned is _NOTHING:  # a field that the root must have is lost with its value
+        firm |= {
+            each.encode_name for each in getattr(type_info(model), "fields", ()) if each.required
+        }
+    facts = [_adapt_severity(each, shape, firm) for each in found]
     if any(each.severity in (None, "error") for each in facts) or collector.holes:
         return None, pruned, facts
     try:
@@ -149,7 +154,7 @@ def unknown_keys(value: Any, kind: types.Type, path: Path = ROOT) -> Iterator[Pa
             known = dict.fromkeys(range(len(value)), each.item_type)
         elif isinstance(value, dict) and isinstance(each, types.DictType):
             known = dict.fromkeys(value, each.value_type)
-        elif isinstance(value, dict) and isinstance(each, OPEN_TYPES | types.StructType):
+        elif isinstance(value, dict) and isinstance(each, WITH_FIELDS):
             tag = getattr(each, "tag_field", None)
             if tag is not None and value.get(tag) != each.tag:  # type: ignore[union-attr]
                 continue
@@ -184,9 +189,9 @@ def has_holes(value: Any) -> bool:
     return not _has_no_holes(value) and any(each is HOLE for _, each in walk(value))
 
 
-def _adapt_severity(each: Fact, shape: Shape) -> Fact:
+def _adapt_severity(each: Fact, shape: Shape, firm: Collection[str]) -> Fact:
     """A fact with the severity of its kind; a field that restricts or is needed must fit."""
-    severity, is_firm = each.severity, not each.path or each.path[0] in shape.guarded | shape.needed
+    severity, is_firm = each.severity, not each.path or each.path[0] in firm
     if severity is None and not is_firm and shape.mismatch != "error":
         severity = shape.mismatch
     if severity in (None, "error") and shape.worst != "error":

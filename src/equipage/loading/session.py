@@ -337,7 +337,8 @@ class Session:
         # An embedded text sees no environment: it may come from anywhere.
         env = self.env if reading.variables and not self.embedded else None
         # A reader of a format's own decides what a file may contain.
-        comments = reading.read is None and source.name.lower().endswith(".jsonc")
+        may_comment = wanted == "json" and reading.read is None
+        comments = may_comment and source.name.lower().endswith(".jsonc")
         document, facts = parse(
             source,
             wanted,
@@ -347,7 +348,7 @@ class Session:
             refused=self._refused,
             mark=reading.variables if isinstance(reading.variables, str) else USUAL_MARK,
         )
-        return document, self.apply_severities(facts, wanted)
+        return document, self.apply_severities(facts, wanted) if facts else facts
 
     def adopt(self, document: Document, facts: list[Fact] | None = None) -> Document:
         """Remember a document that a directive made itself, with its variables and oddities."""

@@ -46,7 +46,7 @@ class Shape(msgspec.Struct, frozen=True):
     """Unknown keys with this prefix are allowed everywhere, but in a closed class."""
     mismatch: Severity = "error"
     """The severity of a value that does not fit a field; unless it is an error, the value is left
-    out."""
+    out, but for a field of the root that has no default: that must fit."""
     worst: Severity = "error"
     """The worst that a finding may be, for kinds whose readers were never seen to refuse
     anything."""
@@ -104,48 +104,28 @@ class UnknownKeys:
 
     def facts(self, names: Collection[str], level: Level) -> Iterator[Fact]:
         """The findings about unknown keys of a level; what is only ignored is kept for the end."""
-        shape, severity, guarded = (
-            self.shape,
-            self._severity(level.cls),
-            self._guarded_fields(level),
-        )
-        exempt = () if level.cls in shape.closed else shape.exempt
+        severity, guarded = self._severity(level.cls), self._guarded_fields(level)
+        exempt = () if level.cls in self.shape.closed else self.shape.exempt
         made, rest = 0, list[str]()
         for name in names:
-            if made >= MAX_FACTS_PER_CODE and severity is not None and not guarded:
+            is_full = made >= MAX_FACTS_PER_CODE
+            if is_full and severity is not None and not guarded:
                 rest.append(name)  # they are only counted, whatever was meant by them
                 continue
-            if name.startswith(exempt) or name in shape.unlisted:
+            if name.startswith(exempt) or name in self.shape.unlisted:
                 continue
             guess, where = self._meaning(name, level)
-            fact = self._report_misplaced(name, guess, level) or (
-                self._report_twin(name, level) if guess is where is None else None
-            )
+            fact = self._report_beside(name, guess, where, level)
             if fact is not None:
                 yield fact
                 continue
-            # A key one slip away from a field is never silent, even where other keys are allowed
-            # or the field is there as well.
-            slip = self._misspelled_field(name, guess, level) if where is None else None
             is_grave = guess in guarded or self._is_lost(name, guess, level)
-            if severity is None and slip is None and not is_grave:
-                continue
-            acts = getattr(level.cls, "UNKNOWN", None) == "acts"
-            if not (guess or where or slip or acts) and shape.ignores and severity != "error":
-                if level.path or name not in shape.describing:
-                    self.unread.append((*level.path, name))
-                continue
-            if made >= MAX_FACTS_PER_CODE and not is_grave:
+            fact = self._report_unknown(name, guess, where, level, is_grave=is_grave)
+            if fact is not None and is_full and not is_grave:
                 rest.append(name)
-                continue
-            # Where the field is there as well, a rename would make a second one of it.
-            safe = None if guess is None else not shape.ignores and guess not in guarded
-            fact = self._fact((*level.path, name), guess or slip, where, level.cls, safe=safe)
-            if self._is_lost(name, guess, level):
-                fact.values["instead"] = shape.instead
-            worst = "error" if is_grave else severity or "warning"
-            yield msgspec.structs.replace(fact, severity=worst)
-            made += 1
+            elif fact is not None:
+                yield fact
+                made += 1
         if rest:
             counted = codes.UNKNOWN_FIELD.at((*level.path, rest[0]), part="nowhere")
             more = {"severity": severity or "warning", "more": len(rest)}
@@ -167,6 +147,39 @@ class UnknownKeys:
                 any="any key of this file: " if is_whole else "",
                 fields=Shown(tuple(map(format_path, self.unread))),
             )
+
+    def _report_unknown(
+        self, name: str, guess: str | None, where: str | None, level: Level, *, is_grave: bool
+    ) -> Fact | None:
+        """That no field has the name of a key; None if it is silent, or kept as ignored."""
+        shape, severity = self.shape, self._severity(level.cls)
+        # A key one slip away from a field is never silent, even where other keys are allowed
+        # or the field is there as well.
+        slip = self._misspelled_field(name, guess, level) if where is None else None
+        if severity is None and slip is None and not is_grave:
+            return None
+        acts = getattr(level.cls, "UNKNOWN", None) == "acts"
+        if not (guess or where or slip or acts) and shape.ignores and severity != "error":
+            if level.path or name not in shape.describing:
+                self.unread.append((*level.path, name))
+            return None
+        # Where the field is there as well, a rename would make a second one of it.
+        is_guarded = guess in self._guarded_fields(level)
+        safe = None if guess is None else not (shape.ignores or is_guarded)
+        fact = self._fact((*level.path, name), guess or slip, where, level.cls, safe=safe)
+        if self._is_lost(name, guess, level):
+            fact.values["instead"] = shape.instead
+        worst = "error" if is_grave else severity or "warning"
+        return msgspec.structs.replace(fact, severity=worst)
+
+    def _report_beside(
+        self, name: str, guess: str | None, where: str | None, level: Level
+    ) -> Fact | None:
+        """That a key belongs to another level, or nearly has the name of a field beside it."""
+        misplaced = self._report_misplaced(name, guess, level)
+        if misplaced is not None or guess is not None or where is not None:
+            return misplaced
+        return self._report_twin(name, level)
 
     def _report_misplaced(self, name: str, guess: str | None, level: Level) -> Fact | None:
         """That a key has its meaning at another level of the file alone."""

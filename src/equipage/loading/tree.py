@@ -125,6 +125,14 @@ class Origins(msgspec.Struct, eq=False, gc=False):
         """Where the value at `path` was written."""
         return self._entry(path)[1]
 
+    def child(self, step: str | int) -> Origins:
+        """As `subtrie`, for one step down."""
+        assert self.here is not None
+        node = self.below.get(step)
+        if node is None:
+            return Origins(self.here.child((step,)))
+        return node if node.here is not None else node.replace(here=self.here.child((step,)))
+
     def subtrie(self, path: Path) -> Origins:
         """The trie of the value at `path` alone, without what brought the values above it."""
         node, origin = self._entry(path)
@@ -152,6 +160,8 @@ class Origins(msgspec.Struct, eq=False, gc=False):
 
     def inherit_via(self, above: Origins) -> Origins:
         """This node in the place of `above`, with the `via` of both."""
+        if not above.via and not above.skip:
+            return self
         left = len(above.via) - self.skip
         # What `above` does not have is skipped further up.
         skip = above.skip + max(0, -left)
@@ -225,6 +235,10 @@ class Tree(msgspec.Struct, frozen=True, gc=False):
         """The part at `path` as a tree of its own."""
         return Tree(get(self.value, path), self.origins.subtrie(path))
 
+    def child(self, step: str | int) -> Tree:
+        """As `subtree`, for one step down that is there."""
+        return Tree(self.value[step], self.origins.child(step))
+
 
 def graft(tree: Tree, parts: Mapping[Path, Tree]) -> Tree:
     """The tree with whole parts replaced, or added to a mapping.
@@ -246,9 +260,11 @@ def graft(tree: Tree, parts: Mapping[Path, Tree]) -> Tree:
     value: Any = list(tree.value) if isinstance(tree.value, list) else dict(tree.value)
     below = dict(tree.origins.below)
     for step, group in groups.items():
-        known = below.get(step, Origins())
-        inner = value.get(step, {}) if isinstance(value, dict) else value[step]
-        child = graft(Tree(inner, known), group)
+        child = group.get(ROOT)
+        if child is None:
+            known = below.get(step, Origins())
+            inner = value.get(step, {}) if isinstance(value, dict) else value[step]
+            child = graft(Tree(inner, known), group)
         value[step], below[step] = child.value, child.origins
     return Tree(value, tree.origins.replace(below=below), tree.moves)
 
@@ -362,7 +378,7 @@ def _merge(base: Tree, over: Tree, strategy: Choice, path: Path, above: int) -> 
             below.pop(key, None)
             continue
         if key in value:
-            child = _merge(base.subtree((key,)), child, strategy, (*path, key), inner)
+            child = _merge(base.child(key), child, strategy, (*path, key), inner)
         else:
             child = Tree(child.value, child.origins.replace(skip=inner + child.origins.skip))
         value[key], below[key] = child.value, child.origins
@@ -373,8 +389,7 @@ def _merge(base: Tree, over: Tree, strategy: Choice, path: Path, above: int) -> 
 
 def child_with_via(tree: Tree, step: str | int) -> Tree:
     """A child as a tree of its own, with the `via` of its parent."""
-    child = tree.subtree((step,))
-    return Tree(child.value, child.origins.inherit_via(tree.origins))
+    return Tree(tree.value[step], tree.origins.child(step).inherit_via(tree.origins))
 
 
 def _merge_entries(
@@ -400,7 +415,7 @@ def _merge_entries(
                 brought.origins.replace(skip=inner + brought.origins.skip),
             )
         else:
-            child = _merge(base.subtree((at,)), brought, strategy, (*path, at), inner)
+            child = _merge(base.child(at), brought, strategy, (*path, at), inner)
         value[at], below[at] = child.value, child.origins
     merged = (*base.origins.merged, over.origins.origin(ROOT), *over.origins.merged)
     return Tree(value, base.origins.replace(below=below, merged=merged), base.moves)

@@ -23,7 +23,9 @@ from equipage.core.path import Path
 type_info: Callable[[Any], types.Type] = cache(lambda model: types.type_info(prepare(model)))
 
 #: Classes that take any key, as far as msgspec is concerned.
-OPEN_TYPES = types.DataclassType | types.TypedDictType
+OPEN_TYPES = (types.DataclassType, types.TypedDictType)
+#: Classes whose fields are known by name.
+WITH_FIELDS = (types.StructType, *OPEN_TYPES)
 
 
 def closed_struct(kind: Any) -> types.StructType:
@@ -31,7 +33,7 @@ def closed_struct(kind: Any) -> types.StructType:
     return types.StructType(kind.cls, kind.fields, forbid_unknown_fields=True)
 
 
-ARRAYS = types.VarTupleType | types.ListType | types.SetType | types.FrozenSetType
+ARRAYS = (types.VarTupleType, types.ListType, types.SetType, types.FrozenSetType)
 
 
 #: Types whose values are written as text, with the class of a value and words for it.
@@ -60,7 +62,7 @@ def _python_types() -> tuple[tuple[Any, Any], ...]:
         (types.BoolType, bool),
         (types.IntType, int),
         (types.FloatType, int | float),
-        (ARRAYS | types.TupleType | types.NamedTupleType, list),
+        ((*ARRAYS, types.TupleType, types.NamedTupleType), list),
         (types.DictType, dict),
     )
 
@@ -71,7 +73,7 @@ def fits(value: Any, kind: types.Type) -> bool:
         return True
     if isinstance(kind, types.NoneType):
         return value is None
-    if isinstance(kind, types.StructType | OPEN_TYPES):
+    if isinstance(kind, WITH_FIELDS):
         return type(value) is kind.cls or (
             isinstance(value, dict) and directive_value_name(kind) is None
         )
@@ -84,7 +86,7 @@ def fits(value: Any, kind: types.Type) -> bool:
 
 def could_be(value: Any, kind: types.Type) -> bool:
     """Whether a value fits, and a mapping has at least one of the fields that are expected."""
-    if isinstance(value, dict) and isinstance(kind, types.StructType | OPEN_TYPES):
+    if isinstance(value, dict) and isinstance(kind, WITH_FIELDS):
         fields = {each.encode_name for each in kind.fields}
         return fits(value, kind) and any(key in fields for key in value)
     if isinstance(kind, types.UnionType):

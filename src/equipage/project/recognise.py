@@ -164,11 +164,14 @@ def recognise(
     if is_part and not named and _may_have_place(slashed, around):
         from equipage.clients.tables.unread import (  # only a walk meets such files
             GEMINI_VARIABLES,
+            TASKS,
             unread_sort,
         )
 
         sort = unread_sort(slashed)
-        if sort is not None and (sort != GEMINI_VARIABLES or _is_for_gemini(path, around, files)):
+        is_other = sort == GEMINI_VARIABLES and not _is_for_gemini(path, around, files)
+        is_other |= sort == TASKS and _STARTS_TASK.search(files.peek(path) or b"") is None
+        if sort is not None and not is_other:
             return _recognise_unread(path, sort, "place", files)
     other = sort_in_other_letters(slashed) if is_part and not named else None
     if other is not None:
@@ -224,6 +227,8 @@ def _is_for_gemini(path: str, around: Surroundings, files: Files) -> bool:
     return is_inside or named is not None or any(files.exists(each) for each in beside)
 
 
+#: A task that runs when a folder is opened, also if its JSON has escapes.
+_STARTS_TASK = lazy_regex(rb"folderOpen|\\u")
 _VARIABLES_OF_GEMINI = lazy_regex(rb"(?m)^\s*(?:export\s+)?(?:GOOGLE_)?(?:GEMINI|QWEN)_")
 
 

@@ -13,6 +13,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice, pairwise, product
 from typing import Any
 
+from equipage.clients.grants import Grant
 from equipage.clients.launchers import launch_of, split_command
 from equipage.core.path import Path
 from equipage.files import System, entries_of, is_below
@@ -57,6 +58,29 @@ def folders_named(nodes: Iterable[tuple[Path, Any]]) -> list[str]:
     """The folders that a configuration starts commands in."""
     named = (value for path, value in nodes if path[-1:] == ("cwd",) and isinstance(value, str))
     return [*dict.fromkeys(named)]
+
+
+#: How settings name a file that holds a value, or variables.
+_VALUE = re.compile(r"\{file:([^}]+)\}")
+_VARIABLES_KEYS = ("envFile", "env_file")
+#: Keys of texts, which allow nothing.
+_TEXT_KEYS = frozenset({"description", "instructions", "prompt", "template"})
+
+
+def files_with_values(nodes: Iterable[tuple[Path, Any]]) -> Iterator[str]:
+    """The files that a configuration names for values of its own."""
+    for path, value in nodes:
+        if isinstance(value, str) and _TEXT_KEYS.isdisjoint(path):
+            yield from _VALUE.findall(value)
+            if path[-1:] and path[-1] in _VARIABLES_KEYS:
+                yield value
+
+
+def code_loaded(grants: Iterable[Grant]) -> Iterator[str]:
+    """The files with code that a client loads into itself: plugins that are named by a path."""
+    for each in grants:
+        if each.sort == "plugin" and each.name.startswith((".", "file:")):
+            yield re.sub(r"\Afile:(?://)?", "", each.name).partition("(")[0]
 
 
 def words_naming_files(commands: Iterable[list[str]]) -> Iterator[str]:
@@ -190,8 +214,9 @@ class _Search:
     A word waits with the folders where its path may start, and whether code has it.
     """
 
-    def __init__(self, start: str, root: str, system: System) -> None:
+    def __init__(self, start: str, root: str, system: System, *, follow: bool) -> None:
         self.root, self.system, self.places = root, system, folders_up(start, root)
+        self.follow = follow  #: whether what is found brings new words
         #: folder → the names in it, with their endings and without: it spares most looks at files
         self.names: dict[str, set[str]] = {}
         self.folders = set(self.places)
@@ -208,7 +233,8 @@ class _Search:
                     if file not in seen and self.system.is_file(file):
                         seen.add(file)
                         yield file, word in self.programs
-                        self.add_words_of(file)
+                        if self.follow:
+                            self.add_words_of(file)
 
     def paths_of(self, word: str, bases: list[str], *, is_code: bool) -> Iterator[str]:
         """Where a word leads below the root, as far as there may be a file."""
@@ -221,7 +247,8 @@ class _Search:
             folder, name = os.path.split(path)
             if path == self.root or name.lower() not in self.names_in(folder):
                 continue
-            if not before and (bases is self.places or may_be_path(word)):
+            is_named = bases is self.places or may_be_path(word)
+            if self.follow and is_named and not before:
                 self.add_folder(path)
             yield path
 
@@ -260,11 +287,12 @@ class _Search:
 
 
 def files_read_by(
-    commands: Sequence[list[str]], start: str, root: str, system: System
+    commands: Sequence[list[str]], start: str, root: str, system: System, *, follow: bool = True
 ) -> Iterator[tuple[str, bool]]:
     """The files of a project that commands run, those that these name, and what runners read.
 
-    Each with whether it is run as a program; `start` is the folder of the configuration.
+    Each with whether it is run as a program; `start` is the folder of the configuration. With
+    `follow=False`, only those that the commands themselves name.
     """
     words = dict.fromkeys(
         part for word in words_naming_files(commands) for part in (word, *word.split(":"))
@@ -272,9 +300,9 @@ def files_read_by(
     runners = {
         os.path.basename(word) for each in commands for word in WORD_BREAK.split(" ".join(each))
     }
-    for runner in sorted(runners & _RUNNER_FILES.keys()):
+    for runner in sorted(runners & _RUNNER_FILES.keys()) if follow else ():
         words |= dict.fromkeys(_RUNNER_FILES[runner])
-    search = _Search(start, root, system)
+    search = _Search(start, root, system, follow=follow)
     search.programs.update(programs_run_by_name(commands))
     search.waiting += ((each, search.places, True) for each in paths_meant([*words], is_code=True))
     return search.files()

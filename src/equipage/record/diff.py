@@ -16,6 +16,7 @@ from typing import Any, Literal
 
 import msgspec
 
+from equipage.clients.grant_rows import TABLES_OF_VALUES, VARIABLE
 from equipage.clients.grants import Grant
 from equipage.core.path import ROOT, Path, walk
 from equipage.effect.reach import Difference, Step, compare_by_patterns
@@ -79,6 +80,24 @@ def compare(
     comparison = _Comparison(sensitive, reach)
     found = comparison.differences(before, after, ROOT, ROOT, ())
     return sorted(map(comparison.classify, found), key=Change.sort_key)
+
+
+def hide_values(change: Change) -> Change:
+    """The change without values of headers and variables, which may be secrets."""
+    return msgspec.structs.replace(
+        change,
+        before=_hide_below(change.before, change.was),
+        after=_hide_below(change.after, change.path),
+    )
+
+
+def _hide_below(value: Any, path: Path) -> Any:
+    if isinstance(value, dict):
+        return {key: _hide_below(each, (*path, key)) for key, each in value.items()}
+    if isinstance(value, list):
+        return [_hide_below(each, (*path, number)) for number, each in enumerate(value)]
+    is_hidden = path[-2:-1] and path[-2] in TABLES_OF_VALUES and isinstance(value, str)
+    return "***" if is_hidden and VARIABLE.sub("", value) else value
 
 
 class _Comparison:

@@ -32,7 +32,7 @@ from equipage.core import codes
 from equipage.core.frozen import convert
 from equipage.core.path import Path, PathSyntaxError, format_path, parse_path, walk
 from equipage.core.text import visible_json
-from equipage.effect.reach import reach_of_part
+from equipage.effect.reach import reaches_of_part
 from equipage.files import System, is_below, parents_of
 from equipage.files.disk import TooManyFiles, hash_files_below
 from equipage.files.sandbox import real_path
@@ -42,9 +42,11 @@ from equipage.loading.result import CANONICAL_VERSION, canonical_json
 from equipage.loading.session import Request, Run
 from equipage.project.settings import load_project_settings, projects_of
 from equipage.record.commands import (
+    code_loaded,
     divide,
     files_beside_launchers,
     files_read_by,
+    files_with_values,
     folders_named,
     is_private,
 )
@@ -386,12 +388,12 @@ def _lock_part(part: Part, digest: str, name: str, system: System) -> LockedFile
     data = system.peek(part.path)
     # The bytes that are parsed must be those that are hashed.
     is_same = data is not None and hashlib.sha256(data).hexdigest() == digest
-    reach = reach_of_part(part, data, name) if data is not None and is_same else None
+    reaches = reaches_of_part(part, data, name) if data is not None and is_same else ()
     runs = (name,) if part.runs and system.is_executable(part.path) else ()
     item = Item(UNREAD, digest, what=part.what, executable=runs)
-    if reach is not None:
+    if reaches:
         # Most of such a file is about other things: of it, what it allows counts.
-        grants = dict(_lock_reaches([reach]))
+        grants = dict(_lock_reaches(reaches))
         meaning = hashlib.sha256(canonical_json(msgspec.to_builtins(grants))).hexdigest()
         item = Item(part.kind, meaning, what=part.what, reach=grants)
     return LockedFile(name, item, ((name, digest),))
@@ -427,7 +429,10 @@ def lock_outcome(outcome: Outcome, file: str, root: str, run: Run) -> LockedFile
     named = _record_files(others.files_named_in(outcome, nodes), root, files)
     # What a runner or a script reads counts, whether or not it acts for this command.
     start, system = os.path.dirname(real), run.files.system
-    read = dict(files_read_by(commands, start, root, system))
+    code = [path for each in reaches for path in code_loaded(each.grants)]
+    read = dict(files_read_by([*commands, *divide(code)], start, root, system))
+    values = divide(files_with_values(nodes), folders_named(nodes))
+    read |= files_read_by(values, start, root, system, follow=False)
     beside = files_beside_launchers(commands, root, system)
     _record_files(others.files_at([*read, *beside]), root, files)
     programs = (path for path, runs in read.items() if runs and system.is_executable(path))

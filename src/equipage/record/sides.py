@@ -9,15 +9,17 @@ from __future__ import annotations
 
 import hashlib
 import os
+import re
 from collections.abc import Iterable, Iterator
 
 import msgspec
 
-from equipage.clients.file_grants import program_of_file
+from equipage.clients.file_grants import name_and_sort, program_of_file
 from equipage.clients.grants import Reach
 from equipage.clients.launchers import split_command
+from equipage.clients.mcp import dialect_of
 from equipage.clients.plugins import OWNERS, all_parts
-from equipage.clients.reading import reaches_of, reading_of, unknown_keys_of
+from equipage.clients.reading import client_folder, reaches_of, reading_of, unknown_keys_of
 from equipage.clients.tables.unread import (
     CODEX_RULE,
     COMPILED_END,
@@ -25,12 +27,19 @@ from equipage.clients.tables.unread import (
     EDITOR,
     HOOK_FILE,
     SOURCE_END,
+    TASKS,
 )
 from equipage.core import codes
 from equipage.core.diagnostics import Diagnostic
-from equipage.core.path import format_path, walk
+from equipage.core.path import Path, format_path, walk
 from equipage.core.source import Span
-from equipage.effect.reach import Difference, differences, reach_of_part
+from equipage.effect.reach import (
+    ACTING_SORTS,
+    Difference,
+    differences,
+    reaches_of_part,
+    servers_gone,
+)
 from equipage.files import System, is_below
 from equipage.loading.pipeline import Outcome
 from equipage.loading.session import Run
@@ -57,8 +66,11 @@ class Loads(msgspec.Struct, frozen=True):
     outcomes: dict[str, Outcome]
     problems: tuple[Diagnostic, ...] = ()  #: of files that were not loaded at all
     unread: dict[str, tuple[str, str]] = {}  #: file → what it is, and its hash
-    rules: dict[str, Reach] = {}  #: of those, what the rules of Codex allow that are understood
-    guards: dict[str, str] = {}  #: file that a hook runs which can stop a call → its hash
+    rules: dict[str, tuple[Reach, ...]] = {}  #: of those that are understood, what they allow
+    #: what has a hook that can stop a call, and a file that it runs → the hash of that file
+    guards: dict[tuple[str, str], str] = {}
+    programs: dict[str, str] = {}  #: other file that a client runs → its hash
+    moved: dict[str, str] = {}  #: what is at another place on the other side → that place
 
     @property
     def errors(self) -> list[Diagnostic]:
@@ -96,8 +108,8 @@ def loads_of(workspace: Workspace) -> Loads:
                 loads.outcomes[_name(outcome.session.path, path)] = outcome
         _add_parts(loads, path, run)
     if is_folder:
-        for outcome in loads.outcomes.values():
-            _add_companions(outcome, path, loads)
+        for name, outcome in loads.outcomes.items():
+            _add_companions(name, outcome, path, loads)
     return loads
 
 
@@ -132,9 +144,8 @@ def _add_parts(loads: Loads, folder: str, run: Run) -> None:
         data = None if is_out else system.peek(part.path)
         content = None if is_out else _content(data, part.path, system, runs=part.runs)
         loads.unread[name] = part.what, content or _OUT
-        reach = None if data is None else reach_of_part(part, data, name)
-        if reach is not None:
-            loads.rules[name] = reach
+        if data is not None and (reaches := reaches_of_part(part, data, name)):
+            loads.rules[name] = reaches
 
 
 #: In place of the hash of a file that is not one of the project.
@@ -150,24 +161,36 @@ def _content(data: bytes | None, path: str, system: System, *, runs: bool) -> st
     return None if digest is None else f"{digest}{' runs' * (runs and system.is_executable(path))}"
 
 
-def _add_companions(outcome: Outcome, folder: str, loads: Loads) -> None:
-    """Take up the files that decide what commands of a configuration stop, fetch or run."""
+def _add_companions(name: str, outcome: Outcome, folder: str, loads: Loads) -> None:
+    """Take up the files that decide what a configuration stops, fetches, runs or holds."""
     reaches = reaches_of(outcome)
     programs = [grant for each in reaches for grant in each.grants_of("program")]
-    if not programs:
+    has_code = any(each.sort == "plugin" for reach in reaches for each in reach.grants)
+    if not (programs or has_code or any("file" in each.text.lower() for each in outcome.sources)):
         return
     from equipage.record import commands  # few have any
 
     guarding = {grant.path for each in reaches for grant in each.grants_of("guard")}
-    folders = commands.folders_named(walk(reading_of(outcome).value))
-    guards = commands.divide((each.name for each in programs if each.path in guarding), folders)
+    nodes = [*walk(reading_of(outcome).value)]
+    folders = commands.folders_named(nodes)
     system = outcome.session.files.system
     root, top = system.real(outcome.session.root), system.real(folder)
     start = os.path.dirname(system.real(outcome.session.path))
-    for path, runs in commands.files_read_by(guards, start, root, system):
-        content = _content(system.peek(path), path, system, runs=runs)
-        if content is not None:
-            loads.guards[_name(path, top)] = content
+
+    def contents(names: Iterable[str], follow: bool = True) -> Iterator[tuple[str, str]]:
+        found = commands.divide(names, folders)
+        for path, runs in commands.files_read_by(found, start, root, system, follow=follow):
+            content = _content(system.peek(path), path, system, runs=runs)
+            if content is not None:
+                yield _name(path, top), content
+
+    # What a client loads can stop calls, and let them through.
+    code = (path for each in reaches for path in commands.code_loaded(each.grants))
+    guards = [*code, *(each.name for each in programs if each.path in guarding)]
+    loads.guards.update(((name, file), content) for file, content in contents(guards))
+    loads.programs.update(contents((each.name for each in programs), follow=False))
+    for file, content in contents(commands.files_with_values(nodes), follow=False):
+        loads.unread[file] = "file with a value of settings", content
     launched = [split_command(each.name) for each in programs]
     for path in commands.files_beside_launchers(launched, root, system):
         what = "file that says what a launcher fetches or runs"
@@ -175,7 +198,7 @@ def _add_companions(outcome: Outcome, folder: str, loads: Loads) -> None:
 
 
 def _sort_loads(found: Iterable[FileLoad], folder: str | None, system: System) -> Loads:
-    loads = Loads({}, unread={}, rules={}, guards={})
+    loads = Loads({}, unread={}, rules={}, guards={}, programs={})
     problems: list[Diagnostic] = []
     for each in found:
         name = "" if folder is None else _name(each.path, folder)
@@ -204,11 +227,67 @@ def _add_rules(loads: Loads, name: str, shown: str, data: bytes) -> None:
 
     rules = rules_in(data)
     if rules is not None:
-        loads.rules[name] = reach_of_rules(rules, shown)
+        loads.rules[name] = (reach_of_rules(rules, shown),)
 
 
 def _name(file: str, folder: str) -> str:
     return os.path.relpath(file, folder).replace(os.sep, "/")
+
+
+#: What is the same in another file of its client.
+_MOVABLE_SORTS = frozenset({"agent", "command", "skill"})
+
+
+def follow_moves(old: Loads, new: Loads) -> Loads:
+    """The old side, with the place of today for each agent, command and skill that was moved.
+
+    It has the same name or, where no rule tells the names apart, the same content.
+    """
+    gone, come = _movables(old, new), _movables(new, old)
+    if not (gone and come):
+        return old
+    rules, moved = _names_in_rules(old, new), dict[str, str]()
+    for shared in (slice(3), slice(1, 4)):  # all but the content, and all but the name
+        places: dict[tuple[str | None, ...], list[str]] = {}
+        for now, facts in come.items():
+            if now not in moved.values():
+                places.setdefault(facts[shared], []).append(now)
+        for was, facts in gone.items():
+            free = places.get(facts[shared], []) if was not in moved else []
+            names = {facts[0], *(come[now][0] for now in free[:1])}
+            if free and (len(names) == 1 or not _mentions_any(rules, names)):
+                moved[was] = free.pop(0)
+    return msgspec.structs.replace(
+        old,
+        outcomes={moved.get(name, name): each for name, each in old.outcomes.items()},
+        guards={(moved.get(name, name), file): each for (name, file), each in old.guards.items()},
+        moved={now: was for was, now in moved.items()},
+    )
+
+
+def _movables(side: Loads, other: Loads) -> dict[str, tuple[str, str, str, str | None]]:
+    """The files on one side alone: their names, what reads them, and their content."""
+    found: dict[str, tuple[str, str, str, str | None]] = {}
+    for file in side.outcomes.keys() - other.outcomes.keys():
+        each = side.outcomes[file]
+        name, sort = name_and_sort(each.kind, reading_of(each).value or {}, file)
+        if sort in _MOVABLE_SORTS:
+            found[file] = name, each.kind.name, client_folder(file), _hash(each)
+    return dict(sorted(found.items()))
+
+
+def _names_in_rules(*sides: Loads) -> str:
+    """What rules are about that may name an agent, a command or a skill."""
+    reaches = (
+        each for side in sides for outcome in side.outcomes.values() for each in reaches_of(outcome)
+    )
+    grants = (grant for each in reaches for grant in each.grants)
+    return "\n".join({each.name for each in grants if each.sort in ("tool", "agent", "skill")})
+
+
+def _mentions_any(text: str, names: Iterable[str]) -> bool:
+    """Whether one of some names is a word of a text."""
+    return any(re.search(rf"(?<![\w-]){re.escape(name)}(?![\w-])", text) for name in names)
 
 
 def find_unjudged(old: Loads, new: Loads) -> Iterator[Unjudged]:
@@ -220,16 +299,29 @@ def find_unjudged(old: Loads, new: Loads) -> Iterator[Unjudged]:
         if each.severity == "error":
             counts = (each.name, each.code) not in known
             yield Unjudged(each.name or "", each.message, counts)
-    for name in sorted({*old.guards, *new.guards}):
-        digest, other = old.guards.get(name), new.guards.get(name)
+    told = set[tuple[str, str]]()
+    for owner, name in sorted({*old.guards, *new.guards}):
+        digest, other = old.guards.get((owner, name)), new.guards.get((owner, name))
+        if other is None and _is_gone_whole(old.outcomes.get(owner), new.outcomes.get(owner)):
+            continue
         # One that can be run now, and could not before, guards more.
         if other not in (digest, f"{digest} runs"):
             how = "is new, or newly run" if digest is None else "changed"
             how = "is gone, or no longer run" if other is None else how
             how = "cannot be run any more" if f"{other} runs" == digest else how
-            yield Unjudged(name, f"a program that guards {how}; equipage does not read it", True)
+            if (name, how) not in told:
+                told.add((name, how))
+                reason = f"a program that guards {how}; equipage does not read it"
+                yield Unjudged(name, reason, True)
+    guarding = {file for _, file in (*old.guards, *new.guards)}
+    for name in sorted(old.programs.keys() & new.programs.keys() - guarding):
+        if old.programs[name] != new.programs[name]:
+            reason = "a program that a client runs changed; equipage does not read it"
+            yield Unjudged(name, reason, counts=False)
     for name in sorted({*old.unread, *new.unread}):
         was, now = old.unread.get(name), new.unread.get(name)
+        if now is None and was is not None and was[0] == TASKS:
+            continue
         if was != now and not (_are_understood(name, old, new) or _follows_source(name, old, new)):
             how = "added" if was is None else "removed" if now is None else "changed"
             what = (now or was or ("", ""))[0]
@@ -254,12 +346,38 @@ def _unjudged_load(name: str, before: Outcome | None, after: Outcome | None) -> 
     elif now:
         yield Unjudged(name, f"what {client} makes of it is not known any more", True)
     elif was and after is None:
-        yield Unjudged(name, f"what {client} made of it was not known, and it is gone", True)
+        counts = not _is_gone_whole(before, after)
+        yield Unjudged(name, f"what {client} made of it was not known, and it is gone", counts)
     elif was:
         reason = f"what {client} made of it was not known, so all that it allows counts as new"
         yield Unjudged(name, reason, counts=False)
-    else:
+    elif changed and not _is_gone_whole(before, after):
         yield from _unknown_key_changes(name, before, after)
+        if fields := [*_new_usual_values(before, after)]:
+            listed = ", ".join(f"`{each}`" for each in dict.fromkeys(fields))
+            reason = f"{listed} may take the place of stricter values that people set themselves"
+            yield Unjudged(name, reason, counts=False)
+
+
+def _new_usual_values(before: Outcome | None, after: Outcome | None) -> Iterator[str]:
+    """Where settings say now what holds without them, or ask: it beats what is the user's own."""
+    was = {each.key: each for each in (() if before is None else reaches_of(before))}
+    for reach in () if after is None else reaches_of(after):
+        old = was.get(reach.key)
+        known = {each.mode for each in (old.grants if old else ()) if not each.default}
+        for each in reach.grants if reach.sort == "settings" else ():
+            is_usual = each.level is not None and 0 < each.level <= (each.usual or 0)
+            asks = each.effect == "asks" and reach.precedence == "last" and each.level is None
+            if (is_usual or asks) and not each.default and each.mode not in known:
+                yield each.field
+
+
+def _is_gone_whole(before: Outcome | None, after: Outcome | None) -> bool:
+    """Whether an agent or the like is gone, with all that restricted it alone."""
+    if before is None or after is not None:
+        return False
+    sorts = {each.sort for each in reaches_of(before)}
+    return bool(sorts) and sorts <= ACTING_SORTS
 
 
 def _unknown_key_changes(
@@ -268,8 +386,10 @@ def _unknown_key_changes(
     """The keys that are in no table and changed: any of them may allow or forbid something."""
     old, new = ({} if each is None else unknown_keys_of(each) for each in (before, after))
     texts = [{path: canonical_text(each) for path, each in side.items()} for side in (old, new)]
+    gone = _places_of_servers_gone(before, after)
     for path in dict.fromkeys((*old, *new)):
-        if texts[0].get(path) != texts[1].get(path):
+        is_gone = path not in new and any(path[: len(each)] == each for each in gone)
+        if texts[0].get(path) != texts[1].get(path) and not is_gone:
             how = "added" if path not in old else "removed" if path not in new else "changed"
             where = after if path in new else before
             assert where is not None
@@ -277,6 +397,19 @@ def _unknown_key_changes(
             span = None if located is None else located.key or located.value
             reason = f"`{format_path(path)}` {how}; equipage does not know this key"
             yield Unjudged(name, reason, counts=True, span=span)
+
+
+def _places_of_servers_gone(before: Outcome | None, after: Outcome | None) -> list[Path]:
+    """Where the servers were written that are not started any more."""
+    if before is None:
+        return []
+    now = {each.key: each for each in (() if after is None else reaches_of(after))}
+    found = (
+        grant.path for each in reaches_of(before) for grant in servers_gone(each, now.get(each.key))
+    )
+    # The loader of a list of servers has a name of its own for it.
+    top = dialect_of(before.path).top if before.kind.name == "mcp" else ""
+    return [(top, *path[1:]) if top else path for path in found]
 
 
 def _follows_source(name: str, old: Loads, new: Loads) -> bool:
@@ -293,7 +426,7 @@ def rule_changes(old: Loads, new: Loads) -> list[Difference]:
     """How the rules of Codex differ, where those of both sides are understood."""
     names = [each for each in {**old.rules, **new.rules} if _are_understood(each, old, new)]
     before, after = (
-        [side.rules[name] for name in names if name in side.rules] for side in (old, new)
+        [each for name in names for each in side.rules.get(name, ())] for side in (old, new)
     )
     return differences(before, after)
 

@@ -235,7 +235,7 @@ class Document(msgspec.Struct, eq=False, gc=False):
         if self.substituted_text is None:
             return []
         ranges = [piece.became for piece in self.substituted_text.pieces if piece.failed]
-        scalars = self._scalars_at(ranges)
+        scalars = self._scalars_at(ranges) if ranges else []
         return [each.path for each in scalars if isinstance(each, ContainingScalar)]
 
     def _scalars_at(self, ranges: list[Range]) -> list[ContainingScalar | bool | None]:

@@ -28,7 +28,6 @@ from equipage.core import codes
 from equipage.core.text import lazy_regex
 from equipage.syntax import Engine, Irregularity, Range, SyntaxProblem, scalars_among, yaml
 
-_VARIABLE_START = lazy_regex(r"\$[${]")
 _BRACES = lazy_regex(r"[{}]")
 #: The mark between the name of a variable and its default.
 USUAL_MARK = ":-"
@@ -136,8 +135,9 @@ class Substituted(msgspec.Struct, frozen=True):
 
 
 @cache
-def _end_of_name(mark: str) -> re.Pattern[str]:
-    return re.compile(rf"\}}|{re.escape(mark)}|:\?")
+def _start(mark: str) -> re.Pattern[str]:
+    """`$$`, or the beginning of a variable: its name and what follows, if anything ends it."""
+    return re.compile(rf"\$(?:\$|\{{(?:(.*?)(\}}|{re.escape(mark)}|:\?))?)", re.DOTALL)
 
 
 def substitute(
@@ -159,23 +159,25 @@ def substitute(
     out: list[str] = []
     pieces: list[Piece] = []
     found: list[Irregularity] = []
-    length = position = 0
-    while (match := _VARIABLE_START.search(text, position)) is not None:
-        start = match.start()
+    length, position, pattern = 0, 0, _start(mark)
+    while (match := pattern.search(text, position)) is not None:
+        start, end = match.span()
         out.append(text[position:start])
         length += start - position
         name, value, known, failed = None, "$", False, False
-        position = start + 2
-        if match.group() == "${":
-            name, operator, rest, position = _parse_variable(text, start, mark)
+        position = end
+        if text[start + 1] == "{":
+            name, operator, rest, position = _parse_variable(text, match, mark)
             set_to = _text_or_none(env.get(name))
             known = set_to is not None
             failed = not known and (operator == ":?" or (need_all and operator != ":-"))
             value = set_to if set_to is not None else placeholder if failed else rest
             place = start, position
-            found += _check_variable(
+            odd = _check_variable(
                 text, place, name, operator, rest, mark, known=known, need_all=need_all
             )
+            if odd is not None:
+                found.append(odd)
         out.append(value)
         pieces.append(Piece((start, position), (length, length + len(value)), name, known, failed))
         length += len(value)
@@ -190,12 +192,12 @@ def substitute_defaults(text: str) -> str:
     """
     out: list[str] = []
     position = 0
-    while (match := _VARIABLE_START.search(text, position)) is not None:
+    while (match := _start(USUAL_MARK).search(text, position)) is not None:
         out.append(text[position : match.start()])
         position, value = match.end(), "$"
-        if match.group() == "${":
+        if match.group() != "$$":
             try:
-                _, operator, rest, position = _parse_variable(text, match.start())
+                _, operator, rest, position = _parse_variable(text, match)
             except SyntaxProblem:
                 return text
             value = rest if operator == ":-" else _PLACEHOLDER
@@ -204,19 +206,17 @@ def substitute_defaults(text: str) -> str:
 
 
 def _parse_variable(
-    text: str, start: int, mark: str = USUAL_MARK
+    text: str, match: re.Match[str], mark: str = USUAL_MARK
 ) -> tuple[str, str | None, str, int]:
-    """The parts of the `${…}` at `start`: name, operator, text behind the operator, end."""
-    found = _end_of_name(mark).search(text, start + 2)
-    if found is not None:
-        operator, (position, end) = found.group(), found.span()
-        operator = ":-" if operator == mark else operator
-        if operator == "}":
-            return text[start + 2 : position], None, "", end
-        close = _find_closing_brace(text, end)
-        if close is not None:
-            return text[start + 2 : position], operator, text[end:close], close + 1
-    raise SyntaxProblem([Irregularity(codes.ENV_UNCLOSED, (start, min(start + 2, len(text))))])
+    """The parts of a `${…}` that begins so: name, operator, text behind the operator, end."""
+    name, operator = match.groups()
+    start, end = match.span()
+    if operator == "}":
+        return name, None, "", end
+    close = None if operator is None else _find_closing_brace(text, end)
+    if close is None:
+        raise SyntaxProblem([Irregularity(codes.ENV_UNCLOSED, (start, start + 2))])
+    return name, ":-" if operator == mark else operator, text[end:close], close + 1
 
 
 def _find_closing_brace(text: str, position: int) -> int | None:
@@ -249,14 +249,15 @@ def _check_variable(
     *,
     known: bool,
     need_all: bool,
-) -> Iterator[Irregularity]:
-    """Yield what is odd about one `${…}`, at most one thing."""
-    written, is_missing = text[slice(*place)], not known and operator != ":-"
+) -> Irregularity | None:
+    """What is odd about one `${…}`."""
+    is_missing = not known and operator != ":-"
     # Where a missing variable is an error, it is one whatever is odd about its name.
     is_refused = need_all and is_missing
     if not name.strip() and operator != ":?" and not is_refused:
-        yield Irregularity(codes.ENV_NAMELESS, place)
-    elif operator == ":?" and is_missing:
+        return Irregularity(codes.ENV_NAMELESS, place)
+    written = text[slice(*place)]
+    if operator == ":?" and is_missing:
         usual = _NAME.fullmatch(name)
         values = {
             "name": name if name.strip() else written,
@@ -264,12 +265,12 @@ def _check_variable(
             "instead": None if usual else _guess_variable(name, mark) or "${NAME:?…}",
             "why": rest.strip() or None,
         }
-        yield Irregularity(codes.ENV_REQUIRED, place, values=values)
-    elif ":" in name and not _UNCLOSED_SIGN.search(name) and not is_refused:
+        return Irregularity(codes.ENV_REQUIRED, place, values=values)
+    if ":" in name and not _UNCLOSED_SIGN.search(name) and not is_refused:
         state = ", which is not set" if is_missing else ""
         values = {"written": written, "state": state}
-        yield Irregularity(codes.ENV_AMBIGUOUS_COLON, place, values=values)
-    elif is_missing:
+        return Irregularity(codes.ENV_AMBIGUOUS_COLON, place, values=values)
+    if is_missing:
         meant = _guess_variable(name, mark) if name.strip() else "${NAME}"
         values = {
             "name": name if name.strip() else written,
@@ -277,7 +278,8 @@ def _check_variable(
             "default": f"${{{name}{mark}…}}" if meant is None else None,
             "template": f"${written}" if _TEMPLATE.match(name) else None,
         }
-        yield Irregularity(codes.ENV_MISSING, place, values=values)
+        return Irregularity(codes.ENV_MISSING, place, values=values)
+    return None
 
 
 def _guess_variable(name: str, mark: str) -> str | None:

@@ -32,6 +32,8 @@ if TYPE_CHECKING:  # most requests walk nothing
 
 #: What the rooms below ask of folders: a walk has seen it already.
 _NAMES_THAT_MATTER = PROJECT_NAMES | NAMES_IN_FOLDERS
+#: Settings of clients that lie in no folder of their own.
+_SETTINGS_ALONE = frozenset({".mcp.json", "opencode.json", "opencode.jsonc"})
 
 
 class File(msgspec.Struct, frozen=True):
@@ -52,6 +54,8 @@ class Found(msgspec.Struct):
     #: folders for files of one kind, by kind and real path; and those that a walk looked into
     kind_folders: dict[tuple[str, str], str] = {}
     entered_folders: set[str] = set()
+    #: folders with settings of agent tools, or with a folder for them
+    configured_folders: list[str] = []
     projects: tuple[Project, ...] = ()  #: those that were met on the way
 
 
@@ -149,6 +153,8 @@ class _Search:
         remember_walked_folder(self.run, entered.folder, names, is_plain=entered.is_plain)
         self.meet(project_in(entered.folder.rstrip("/") or "/", self.run))
         self.note_kind_folders(entered.folder)
+        if not (agent_folders() | _SETTINGS_ALONE).isdisjoint(entered.names or ()):
+            self.found.configured_folders.append(entered.folder)
 
     def note_kind_folders(self, entered: str) -> None:
         """Remember the folders for files of one kind that a folder is or holds."""

@@ -111,6 +111,8 @@ def reach_of_rules(rules: Sequence[PrefixRule], file: str) -> Reach:
     """What a file of rules allows. Where no rule matches, Codex asks, or its sandbox decides."""
     grants = [Grant("tool", EVERYTHING, "asks", file, base=True, default=True)]
     for rule in rules:
+        if _is_dead(rule.words[0], is_first=True):
+            continue
         effect = _DECISIONS[rule.decision]
         grants.append(Grant("tool", rule.name, effect, file))
         if effect != "allows":

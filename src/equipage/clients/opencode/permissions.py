@@ -44,6 +44,13 @@ def pattern_problem(name: str, pattern: str) -> tuple[str, str] | None:
     return None
 
 
+def is_dead(name: str, pattern: str = "*") -> bool:
+    """Whether a rule is about a tool that nothing asks, or about nothing that the tool asks."""
+    if asked_instead(name, Guesses()) is not None:
+        return True
+    return pattern_problem(name, pattern) is not None
+
+
 def permissions_have_an_effect(
     _convention: Convention, config: Any, session: Session
 ) -> Iterator[Fact]:

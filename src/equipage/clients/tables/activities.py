@@ -27,9 +27,9 @@ TOOLS_BY_ACTIVITY: dict[str, dict[str, tuple[str, ...]]] = {
     "GitHub Copilot": {
         "read files": ("read", "search"),
         "write files": ("edit",),
-        "run commands": ("execute", "shell", "bash", "runCommands"),
-        "use the network": ("web", "fetch"),
-        "start agents": ("agent", "task"),
+        "run commands": ("execute",),
+        "use the network": ("web", "browser"),
+        "start agents": ("agent",),
     },
     "OpenCode": {
         "read files": ("read", "grep", "glob", "list"),
@@ -66,6 +66,9 @@ TOOLS_BY_ACTIVITY: dict[str, dict[str, tuple[str, ...]]] = {
         "use the network": ("fetch",),
     },
 }
+#: Clients whose tools are not all known: what a tool of another name does is unknown. These names
+#: are no activity.
+OTHER_TOOLS = {"GitHub Copilot": frozenset({"todo", "vscode"})}
 _SWITCH_STATES: dict[str, State] = {"false": "denies", "true": "allows"}
 
 #: Files of other clients that a client reads, as the beginning of their path in the project.
@@ -149,6 +152,13 @@ CLIENT_BY_PATH = {
     ".qwen/": "Qwen Code",
     ".roo/": "Roo Code",
 }
+#: Settings that git may ignore while their client reads them.
+LOCAL_SETTINGS = (
+    *(".claude/settings.json", ".claude/settings.local.json", ".codex/config.toml", ".mcp.json"),
+    *(".cursor/mcp.json", ".gemini/settings.json", ".qwen/settings.json", ".vscode/mcp.json"),
+    *(".github/copilot/settings.local.json", ".vscode/settings.json", "opencode.json"),
+    *("opencode.jsonc", ".opencode/opencode.json", ".opencode/opencode.jsonc"),
+)
 #: The client of a file that any of them may read.
 ANY_CLIENT = "any client"
 

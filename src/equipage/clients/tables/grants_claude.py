@@ -172,6 +172,7 @@ _SETTINGS_ROWS = (
         )
     ),
     narrows("enforceAvailableModels"),
+    any_change_widens("modelOverrides"),
     guards("requiredMinimumVersion"),
     guards("requiredMaximumVersion"),
     allows("plansDirectory", "path"),
@@ -214,30 +215,29 @@ _INVOCABLE_ROWS = (
 )
 
 
-def _plugin_rows(before: str) -> tuple[Row, ...]:
-    """What only plugins of Claude Code say, in a manifest or in an entry of a marketplace."""
-    return (
-        runs(f"{before}monitors/*/command"),
-        file_names(f"{before}monitors"),
-        allows(f"{before}dependencies", "plugin"),
-        # Of the settings of a plugin, these alone apply.
-        *(_prefix_row(f"{before}settings/", each) for each in PLUGIN_SETTINGS),
-        runs_commands_in(f"{before}commands/*/content", BANG_COMMAND),
-        runs_commands_in(f"{before}commands/*/content", _COMMAND_BLOCK),
-        allows(f"{before}commands/*/allowedTools"),
-        # A server that writes to the session by itself.
-        allows_each_value(f"{before}channels/*/server"),
-        widens(f"{before}defaultEnabled", default=True),
-        allows_each_value(f"{before}experimental"),
-    )
-
-
-def _prefix_row(before: str, row: Row) -> Row:
-    return msgspec.structs.replace(row, at=(*before.rstrip("/").split("/"), *row.at))
-
-
 #: The settings that a plugin brings: an agent in place of the usual one, and a command that runs.
 PLUGIN_SETTINGS = (allows("agent", "agent"), runs("subagentStatusLine/command"))
+#: What a plugin of Claude Code says, in a manifest or in an entry of a marketplace.
+_PLUGIN_ROWS = (
+    *PLUGIN_ROWS,
+    runs("monitors/*/command"),
+    file_names("monitors"),
+    allows("dependencies", "plugin"),
+    # Of the settings of a plugin, these alone apply.
+    *(msgspec.structs.replace(each, at=("settings", *each.at)) for each in PLUGIN_SETTINGS),
+    runs_commands_in("commands/*/content", BANG_COMMAND),
+    runs_commands_in("commands/*/content", _COMMAND_BLOCK),
+    allows("commands/*/allowedTools"),
+    # A server that writes to the session by itself.
+    allows_each_value("channels/*/server"),
+    widens("defaultEnabled", default=True),
+    allows_each_value("experimental"),
+)
+
+
+_STRICT = msgspec.structs.replace(
+    allows_each_value("strict"), absent="allows", name="strict = true"
+)
 
 #: kind → what has a reach in a file of it, and by which fields
 TABLES: dict[str, tuple[Subject, ...]] = {
@@ -257,21 +257,19 @@ TABLES: dict[str, tuple[Subject, ...]] = {
     "claude-command": whole_file(*_INVOCABLE_ROWS),
     "claude-settings": whole_file(*_SETTINGS_ROWS),
     "claude-hooks": whole_file(hooks("hooks"), file_names("modules")),
-    "claude-plugin": whole_file(*PLUGIN_ROWS, *_plugin_rows("")),
-    "claude-marketplace": whole_file(
-        sources("plugins/*/source", "plugin"),
-        servers("plugins/*/mcpServers"),
-        servers("plugins/*/lspServers"),
-        hooks("plugins/*/hooks"),
-        allows("plugins/*/agents", "agent"),
-        allows("plugins/*/commands", "agent"),
-        allows("plugins/*/skills", "skill"),
-        *_plugin_rows("plugins/*/"),
-        # Whether the plugin or its entry here says what there is.
-        any_change_widens("plugins/*/strict"),
-        allows_each_value("metadata/pluginRoot", "path"),
-        allows_each_value("renames", "plugin"),
-        allows("allowCrossMarketplaceDependenciesOn", "plugin"),
+    "claude-plugin": whole_file(*_PLUGIN_ROWS),
+    "claude-marketplace": (
+        *whole_file(
+            allows_each_value("metadata/pluginRoot", "path"),
+            allows_each_value("renames", "plugin"),
+            allows("allowCrossMarketplaceDependenciesOn", "plugin"),
+        ),
+        Subject(
+            # Whether the plugin or its entry here says what there is.
+            (sources("source", "plugin"), *_PLUGIN_ROWS, _STRICT),
+            ("plugins", "*"),
+            "listed plugin",
+        ),
     ),
     "claude-lsp": whole_file(servers("servers")),
     # No load is of these kinds: `clients.plugins` reads such files of plugins.

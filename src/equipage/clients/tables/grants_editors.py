@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import msgspec
+
+from equipage.clients import copilot
 from equipage.clients.grant_rows import (
     PLUGIN_ROWS,
     Subject,
@@ -19,12 +22,15 @@ from equipage.clients.grant_rows import (
     narrows,
     other_keys,
     runs,
+    runs_commands_in,
     servers,
     variables,
     whole_file,
     widens,
 )
 from equipage.clients.tables.grants_claude import MODES
+
+_COPILOT_TOOLS = msgspec.structs.replace(allows_only("tools"), read=copilot.read_tools)
 
 _VSCODE_ROWS = (
     widens("chat.tools.autoApprove"),
@@ -48,7 +54,6 @@ _VSCODE_ROWS = (
         )
     ),
     servers("mcp/servers"),
-    *inputs("mcp/inputs"),
     any_change_widens("chat.mcp.access"),
     allows_each_value("chat.mcp.discovery.enabled"),
     allows_each_value("chat.mcp.autostart"),
@@ -77,6 +82,8 @@ _VSCODE_ROWS = (
     servers("amp.mcpServers"),
     any_change_widens("amp.permissions"),
 )
+#: What Windsurf runs without a question: the step below such a line, or every step.
+_TURBO = r"(?m:^)[ \t]*//[ \t]*(turbo-all\b|turbo[ \t]*\n.*?(?=\n[ \t]*(?:\d+\.|//|#)|\Z))"
 #: How the keys of VS Code begin that decide what agents in it may do, or with what.
 _VSCODE_STARTS = (
     *("chat.", "inlineChat.", "github.copilot", "mcp.", "terminal.integrated.env."),
@@ -92,23 +99,27 @@ _VSCODE_STARTS = (
 #: kind → what has a reach in a file of it, and by which fields
 TABLES: dict[str, tuple[Subject, ...]] = {
     # VS Code, and what runs in it; `clients.plugins` reads the file.
-    "vscode-settings": whole_file(
-        *_VSCODE_ROWS,
-        other_keys(*_VSCODE_STARTS, known=(row.at[0] for row in _VSCODE_ROWS)),
-        sort="settings",
+    "vscode-settings": (
+        *whole_file(
+            *_VSCODE_ROWS,
+            other_keys(*_VSCODE_STARTS, known=("mcp", *(row.at[0] for row in _VSCODE_ROWS))),
+            sort="settings",
+        ),
+        inputs("mcp", "inputs"),
     ),
     # GitHub Copilot.
     "copilot-agent": whole_file(
-        allows_only("tools"),
+        _COPILOT_TOOLS,
         narrows("disable-model-invocation"),
         widens("infer", default=True),  # the old word for the same
         allows_only("agents", "agent"),
         allows("handoffs/*/agent", "agent"),
+        widens("handoffs/*/send"),
         servers("mcp-servers"),
         hooks("hooks"),
     ),
     "copilot-prompt": whole_file(
-        allows_only("tools"), allows("agent", "agent"), allows("mode", "agent"), sort="command"
+        _COPILOT_TOOLS, allows("agent", "agent"), allows("mode", "agent"), sort="command"
     ),
     "copilot-hooks": whole_file(hooks("hooks"), widens("disableAllHooks")),
     "copilot-settings": whole_file(
@@ -156,7 +167,11 @@ TABLES: dict[str, tuple[Subject, ...]] = {
         variables("env"),
     ),
     # Cursor.
-    "cursor-agent": whole_file(narrows("readonly")),
+    "cursor-agent": whole_file(
+        # A new one has the tools of the one that starts it.
+        default_effect("setting", "allows", "tools = *"),
+        narrows("readonly"),
+    ),
     "cursor-permissions": whole_file(
         default_effect("tool", "asks"), allows("permissions/allow"), denies("permissions/deny")
     ),
@@ -176,7 +191,9 @@ TABLES: dict[str, tuple[Subject, ...]] = {
     "cursor-plugin": whole_file(*PLUGIN_ROWS),
     # Editors.
     "windsurf-hooks": whole_file(hooks("hooks")),
-    "windsurf-workflow": whole_file(mode("auto_execution_mode", 0, 1, 2, 3, default=0)),
+    "windsurf-workflow": whole_file(
+        mode("auto_execution_mode", 0, 1, 2, 3, default=0), runs_commands_in("body", _TURBO)
+    ),
     "openhands-microagent": whole_file(allows_each_value("mcp_tools", "server")),
     "roo-modes": (
         Subject(

@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from typing import Any
+
+import msgspec
+
 from equipage.clients.grant_rows import (
     BANG_COMMAND,
     PLUGIN_ROWS,
+    Row,
     Subject,
     actions,
     allows,
@@ -32,9 +38,22 @@ from equipage.clients.grant_rows import (
     whole_file,
     widens,
 )
+from equipage.clients.grants import Grant
+from equipage.clients.opencode.permissions import is_dead
+from equipage.core.path import Path
 
 #: A command in a text of Gemini.
 _BRACED_COMMAND = r"!\{([^}]*)\}"
+
+_ACTIONS = actions("permission")
+
+
+def _read_live_actions(row: Row, value: Any, path: Path) -> Iterator[Grant]:
+    """The rules that can match: what a dead one forbids is allowed."""
+    for each in _ACTIONS.read(row, value, path):
+        if each.effect == "allows" or not is_dead(*map(str, each.path[len(path) :] or "*")):
+            yield each
+
 
 _OPENCODE_AGENT_ROWS = (
     default_effect("tool", "allows"),
@@ -44,7 +63,7 @@ _OPENCODE_AGENT_ROWS = (
     default_effect("tool", "asks", "read(*.env.*)"),
     default_effect("tool", "allows", "read(*.env.example)"),
     allows("tools"),
-    actions("permission"),
+    msgspec.structs.replace(_ACTIONS, read=_read_live_actions),
     narrows("disable"),
 )
 
@@ -320,12 +339,14 @@ TABLES: dict[str, tuple[Subject, ...]] = {
         allows("amp.guardedFiles.allowlist", "path"),
         allows("amp.toolbox.path", "path"),
         allows("amp.skills.path", "path"),
-        any_change_widens("amp.mcpPermissions", "server"),
+        any_change_widens("amp.mcpPermissions"),
         servers("amp.mcpServers"),
         precedence="first",
     ),
     "goose-config": whole_file(
         mode("GOOSE_MODE", "chat", "approve", "smart_approve", "auto", default="auto"),
+        # Written out, it beats a stricter one of the user.
+        allows_names_among("GOOSE_MODE", "= auto"),
         any_change_widens("GOOSE_ALLOWLIST"),
         servers("extensions"),
     ),
@@ -336,5 +357,5 @@ TABLES: dict[str, tuple[Subject, ...]] = {
         runs("retry/on_failure"),
     ),
     # Lists of MCP servers.
-    "mcp": whole_file(servers("servers"), *inputs("inputs"), sort="servers"),
+    "mcp": (*whole_file(servers("servers"), sort="servers"), inputs("inputs")),
 }

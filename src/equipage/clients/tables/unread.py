@@ -29,7 +29,9 @@ HOOK_FILE = "Cline hook"
 #: them counts.
 GEMINI_VARIABLES, CONTAINER = "variables of Gemini CLI", "container of an editor"
 WORKSPACE, EDITOR = "workspace of an editor", "settings of an editor"
-QUIET = frozenset({GEMINI_VARIABLES, CONTAINER, WORKSPACE, EDITOR})
+#: What an editor runs when a folder is opened: without it, less runs.
+TASKS = "tasks that an editor starts"
+QUIET = frozenset({GEMINI_VARIABLES, CONTAINER, WORKSPACE, EDITOR, TASKS})
 #: What the files are, and where they live.
 UNREAD: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("A2A agent card", (".well-known/{agent-card,agent}.json", "agent-card.json")),
@@ -68,6 +70,7 @@ UNREAD: tuple[tuple[str, tuple[str, ...]], ...] = (
     (GEMINI_VARIABLES, (".{gemini,qwen}/.env", ".env")),
     (CONTAINER, (".devcontainer/**/*.json", ".devcontainer.json")),
     (EDITOR, (".vscode/settings.json",)),
+    (TASKS, (".vscode/tasks.json",)),
     (WORKSPACE, ("*.code-workspace",)),
     ("Gemini file", (".gemini/**/*.{json,yaml,toml,md}",)),
     ("Gemini sandbox", (".{gemini,qwen}/sandbox.{Dockerfile,bashrc}",)),
