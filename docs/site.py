@@ -33,6 +33,13 @@ def on_config(config: Any) -> Any:
     return config
 
 
+def on_page_markdown(markdown: str, **_: Any) -> str:
+    """Where the repository shows a folder, the site has a page that lists what is in it."""
+    return markdown.replace("](clients/)", "](kinds/index.md)").replace(
+        "](findings/)", "](codes/index.md)"
+    )
+
+
 def on_page_content(html: str, page: Any, **_: Any) -> str:
     def line(match: re.Match[str]) -> str:
         return f'<span class="go">{coloured(match[1], page.url)}</span>'

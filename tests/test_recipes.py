@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import re
 import shutil
+import subprocess
 from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
 
-from lab import REPOSITORY, SOURCES, Result, environment, python, repository
+from lab import REPOSITORY, SOURCES, Result, commit, environment, python, repository, write
 
 
 class Clone:
@@ -183,11 +184,7 @@ text = "---\\nname: NAME\\ndescription: Pulls.\\n---\\nPull.\\n"
     assert listed.out == "---\nname: push\ndescription: Pulls.\n---\nPull.\n", listed.err
 
 
-def test_a_format(clone: Clone, tmp_path: Path) -> None:
-    """A module with `FORMAT` and a row of `BUILT_IN`; with the case, three files."""
-    assert "`FORMAT`" in recipe("A format")
-    assert "`project/registry.py`" in recipe("A format")
-    module = '''\
+CREW = '''\
 """Kind `crew`: who is aboard."""
 
 from __future__ import annotations
@@ -229,13 +226,16 @@ FORMAT = Format(
     presentation=Presentation(example="captain: ann\\n", example_path="NAME.crew.yaml"),
 )
 '''
-    clone.write("formats/crew.py", module)
+CREW_ROW = '    Recognition("crew", "equipage.formats.crew", ("*.crew.yaml",)),\n'
+
+
+def test_a_format(clone: Clone, tmp_path: Path) -> None:
+    """A module with `FORMAT` and a row of `BUILT_IN`; with the case, three files."""
+    assert "`FORMAT`" in recipe("A format")
+    assert "`project/registry.py`" in recipe("A format")
+    clone.write("formats/crew.py", CREW)
     clone.change(
-        "project/registry.py",
-        (
-            '    Recognition("toolpack", "equipage.formats.toolpack"',
-            '    Recognition("crew", "equipage.formats.crew", ("*.crew.yaml",)),\n',
-        ),
+        "project/registry.py", ('    Recognition("toolpack", "equipage.formats.toolpack"', CREW_ROW)
     )
     files = {"a.crew.yaml": "captain: ann\nmates: [bob, ann]\nship: x\n"}
     done = clone.run(tmp_path, files, "check", "-f", "concise")
@@ -247,6 +247,89 @@ FORMAT = Format(
     assert len(clone.touched) == 2
     known = clone.run(tmp_path, {}, "kinds")
     assert re.search(r"^crew\b", known.out, re.MULTILINE), known.out + known.err
+
+
+CREW_CODES = """\
+\"\"\"The codes of kind `crew`. Their words are in codes.toml.\"\"\"
+
+from __future__ import annotations
+
+from equipage.plugin import Catalogue
+
+_codes = Catalogue(__file__)
+
+CAPTAIN_TWICE = _codes.error("captain-twice")
+CAPTAIN_ALONE = _codes.warning("captain-alone")
+
+CODES = _codes.declared()
+"""
+CREW_WORDS = """\
+[captain-twice]
+message = "`{name}` is the captain already"
+about = "The captain is not a mate as well."
+
+[captain-alone]
+message = "there is nobody but the captain"
+about = "A ship that one person sails has no crew."
+"""
+CREW_CASE = """\
+# A captain is no mate of a crew
+
+A mate who is the captain as well gives orders to nobody.
+
+`a.crew.yaml`
+```yaml
+captain: ann
+mates: [ann]
+```
+"""
+
+
+def test_a_format_with_codes_of_its_own_changes_eight_files(tmp_path: Path) -> None:
+    """Those that are made count, too, and no recipe for a kind of file asks for more."""
+    assert "eight" in recipe("A format")
+    names = subprocess.check_output(["git", "ls-files", "-z"], cwd=REPOSITORY, text=True)
+    write(tmp_path, {name: (REPOSITORY / name).read_bytes() for name in names.split("\0")[:-1]})
+    commit(tmp_path)
+    sources = tmp_path / "src/equipage"
+    module = CREW.replace(
+        'INVALID_VALUE.at(path, found=Shown(captain), allowed=("another name",))',
+        "codes.CAPTAIN_TWICE.at(path, name=Shown(captain))\n"
+        "    if mates == [captain]:\n"
+        '        yield codes.CAPTAIN_ALONE.at(("mates",))',
+    )
+    module = module.replace(
+        "equipage.core.codes import INVALID_VALUE", "equipage.formats.crew import codes"
+    )
+    module = module.replace("    checks=(", "    codes=codes.CODES,\n    checks=(")
+    home = "src/equipage/formats/crew"
+    case = "tests/cases/crew/captain-is-no-mate.md"
+    files = {"__init__.py": module, "codes.py": CREW_CODES, "codes.toml": CREW_WORDS}
+    write(tmp_path, {f"{home}/{name}": text for name, text in files.items()} | {case: CREW_CASE})
+    registry = sources / "project/registry.py"
+    text, first = registry.read_text(), '    Recognition("toolpack", "equipage.formats.toolpack"'
+    registry.write_text(text.replace(first, CREW_ROW + first))
+    env = environment(tmp_path / "src", EQUIPAGE_UPDATE_CASES="1")
+    cases = ("-m", "pytest", "-q", "-p", "no:cacheprovider")
+    chosen = ("-k", "crew or test_console and not as_processes")
+    for arguments in (
+        ("tools/faces.py",),
+        (*cases, *chosen, "tests/test_cases.py", "tests/cli/test_consoles.py"),
+        ("docs/build.py", "--pages"),
+    ):
+        done = python(*arguments, cwd=tmp_path, env=env)
+        assert done.code == 0, done.out + done.err
+    status = ["git", "status", "--short", "--untracked-files=all"]
+    assert subprocess.check_output(status, cwd=tmp_path, text=True).splitlines() == [
+        " M src/equipage/models.json",
+        " M src/equipage/project/registry.py",
+        "?? docs/reference/clients/crew.md",
+        "?? docs/reference/findings/crew.md",
+        f"?? {home}/__init__.py",
+        f"?? {home}/codes.py",
+        f"?? {home}/codes.toml",
+        f"?? {case}",
+    ]
 
 
 def test_a_directive(clone: Clone, tmp_path: Path) -> None:

@@ -68,14 +68,16 @@ class Example(msgspec.Struct, frozen=True):
 
 def pages() -> Iterator[tuple[str, str]]:
     """The name and the text of each page."""
-    written, codes = _written_examples(), all_codes()
-    assert written.keys() <= codes.keys(), (
-        f"examples for codes that are no more: {written.keys() - codes.keys()}"
-    )
-    examples = {**_examples_of_cases(), **written}
-    for name, code in codes.items():
-        yield f"{name}.md", _page(code, examples.get(name))
+    for name in all_codes():
+        yield f"{name}.md", page(name)
     yield "index.md", _index()
+
+
+@cache
+def _examples() -> dict[str, Example]:
+    written, known = _written_examples(), all_codes().keys()
+    assert written.keys() <= known, f"examples for codes that are no more: {written.keys() - known}"
+    return {**_examples_of_cases(), **written}
 
 
 def _link(kind: str) -> str:
@@ -123,21 +125,17 @@ def _index() -> str:
     return "\n".join(lines)
 
 
-def _page(code: Code, example: Example | None) -> str:
-    kinds = owners()[code.name]
-    whose = ", ".join(map(_link, kinds)) if kinds else "every kind"
-    lines = [
-        f"# {code.name}",
-        "",
-        f"**{code.severity.capitalize()}** · {whose}",
-        "",
-        code.words.about,
-        "",
-    ]
+def page(name: str, *, about_kinds: bool = True) -> str:
+    """The page of a code; which kinds have it, and how severe it is there, may be left out."""
+    code, severity = all_codes()[name], f"**{all_codes()[name].severity.capitalize()}**"
+    if about_kinds:
+        severity += f" · {', '.join(map(_link, owners()[name])) or 'every kind'}"
+    lines = [f"# {name}", "", severity, "", code.words.about, ""]
     lines += [f"> {summary(code.words.message)}", ""]
-    lines += _differing(code)
-    if example is not None:
-        lines += _shown_example(example)
+    if about_kinds:
+        lines += _differing(code)
+    if name in _examples():
+        lines += _shown_example(_examples()[name])
     return "\n".join(lines).rstrip("\n") + "\n"
 
 

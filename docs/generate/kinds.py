@@ -11,10 +11,12 @@ from pathlib import Path
 import msgspec
 from msgspec import inspect as types
 
+from equipage.cli.rule import group_by_severity, severities_in
+from equipage.core.diagnostics import Code
 from equipage.loading.editor_schema import meaning_of
 from equipage.loading.format import Format
 from equipage.loading.type_words import describe, type_info
-from equipage.project.registry import built_in_kinds, format_named
+from equipage.project.registry import all_codes, built_in_kinds, format_named
 from generate.wording import summary, table
 
 _ABOUT = tomllib.loads(Path(__file__).with_name("kinds.toml").read_text(encoding="utf-8"))
@@ -239,7 +241,21 @@ def _strictness(kind: Format) -> list[str]:
         facts.append("`${NAME}` is replaced by environment variables before the file is parsed.")
     if kind.reading.merge_keys:
         facts.append("`<<` merge keys are applied, within bounds.")
-    return ["## How strict it is", "", *facts, ""]
+    found = (
+        (each.name, words) for each in all_codes().values() for words in _severities(kind, each)
+    )
+    lines = [
+        f"- {severity}: {', '.join(f'[`{name}`](../codes/{name}.md)' for name in names)}"
+        for severity, names in group_by_severity(dict(found)).items()
+    ]
+    differing = ["More or less severe here than elsewhere:", "", *lines, ""] if lines else []
+    return ["## How strict it is", "", *facts, "", *differing]
+
+
+def _severities(kind: Format, code: Code) -> Iterator[str]:
+    """How severe a code is in files of a kind, where that differs from the code itself."""
+    for syntax, words in severities_in(kind, code):
+        yield f"{words} ({syntax})" if syntax else words
 
 
 def _codes(kind: Format) -> list[str]:

@@ -27,6 +27,8 @@ FAMILIES = {
     "toolpack": ("toolpack", "Findings in toolpacks"),
     "defect": ("defect", "Findings in files of defect"),
 }
+#: Families that every format may have: the page of a kind says how severe they are in it.
+SHARED = {"every-kind", "directives", "schemas"}
 #: Kinds whose name does not begin with that of the client they belong to.
 CLIENTS = {
     "agentic-workflow": "copilot",
@@ -53,19 +55,19 @@ TITLES = {
 }
 _KIND = r"\[?`[\w-]+`(?:\]\([^)]*\))?"
 #: More than six kinds in a row. Such a list says little, and grows with every kind.
-_MANY = re.compile(rf"^(\*\*\w+\*\* · |\| ){_KIND}(?:, {_KIND}){{6,}}", re.MULTILINE)
+_MANY = re.compile(rf"^(\*\*\w+\*\* · ){_KIND}(?:, {_KIND}){{6,}}", re.MULTILINE)
 _FENCE = re.compile(r"^`{3,}")
 _LINK = re.compile(r"\]\((?P<folder>\.\./)?(?P<room>kinds/|codes/)?(?P<name>[\w-]+)\.md\)")
 
 
 def pages() -> Iterator[tuple[str, str]]:
     """The path below `reference` and the text of each page."""
-    of_codes = {name.removesuffix(".md"): text for name, text in codes.pages()}
     of_kinds = {name.removesuffix(".md"): text for name, text in kinds.pages()}
     for family, title in dict.fromkeys(map(family_of, all_codes())):
         names = sorted(name for name in all_codes() if family_of(name) == (family, title))
         about = "Every finding has a code, and `equipage rule CODE` prints what is here."
-        yield f"findings/{family}.md", _merge(title, about, names, of_codes, "codes/")
+        texts = {name: codes.page(name, about_kinds=family not in SHARED) for name in names}
+        yield f"findings/{family}.md", _merge(title, about, names, texts, "codes/")
     for client in dict.fromkeys(map(client_of, built_in_kinds())):
         names = [name for name in built_in_kinds() if client_of(name) == client]
         title = TITLES.get(client, f"Files of {client.capitalize()}")

@@ -64,8 +64,7 @@ def test_the_pages_in_the_repository_are_those_that_are_made(made: Path) -> None
         kept = {path.name: path.read_text() for path in matching(DOCS / folder, "*.md")}
         assert kept.keys() == here.keys()
         assert [name for name in kept if kept[name] != here[name]] == [], "run `make pages`"
-        for name in kept:
-            assert f"({Path(folder).name}/{name})" in (DOCS / "reference/index.md").read_text()
+        assert f"({Path(folder).name}/)" in (DOCS / "reference/index.md").read_text()
 
 
 def test_the_repository_has_few_pages() -> None:

@@ -266,7 +266,7 @@ MOVED = [
         ("permission changed: tools",),
     ),
     ("a command", moved(".claude/commands/a.md", ".claude/commands/b.md", NAMELESS), ()),
-    ("an agent of OpenCode", moved(".opencode/agent/a.md", ".opencode/agents/a.md", NAMELESS), ()),
+    ("an agent of OpenCode", moved(".opencode/agent/a.md", ".opencode/agent/b.md", NAMELESS), ()),
     (
         "a skill",
         moved(
@@ -297,6 +297,20 @@ NOT_MOVED = [
             ".claude/skills/a/SKILL.md",
             AGENT.format("allowed-tools: Bash\n"),
         ),
+        ("widened",),
+    ),
+    (
+        "from where no client looks",
+        moved(
+            ".claude/skills/a/old/SKILL.md",
+            ".claude/skills/a/SKILL.md",
+            AGENT.format("allowed-tools: Bash\n"),
+        ),
+        ("widened",),
+    ),
+    (
+        "from another place",
+        moved(".github/old/a.agent.md", ".github/agents/a.agent.md", WIDE),
         ("widened",),
     ),
     ("from a folder below", moved(f"docs/{REVIEWER}", REVIEWER, WIDE), ("widened",)),
@@ -440,6 +454,18 @@ CHANGES = [
     Change("a rule of Codex that is dead goes", {".codex/rules/a.rules": DEAD + 'prefix_rule(pattern = ["ls"])\n'}, {".codex/rules/a.rules": 'prefix_rule(pattern = ["ls"])\n'}, (), ("widened",), 0),
     *(Change(f"moved: {what}", before, after, says, ("widened",), 0) for what, (before, after), says in MOVED),
     *(Change(f"not the same: {what}", before, after, says) for what, (before, after), says in NOT_MOVED),
+    # A client has agents of its own: without a file, they are as they were made.
+    *(Change(f"{name} of {program} is gone", {file: text}, {file: None}, ("widened",)) for program, name, file, text in (
+        ("OpenCode", "build", ".opencode/agent/build.md", "---\ndescription: d\npermission: {bash: deny}\n---\nx"),
+        ("OpenCode", "build", "opencode.json", {"agent": {"build": {"permission": {"bash": "deny"}}}}),
+        ("Claude Code", "Explore", REVIEWER, AGENT.format("tools: Read\n").replace("reviewer", "Explore")),
+        ("Codex", "worker", ".codex/agents/a.toml", 'name = "worker"\ndescription = "d"\ndeveloper_instructions = "x"\nsandbox_mode = "read-only"\n'),
+        ("Gemini CLI", "generalist", ".gemini/agents/a.md", "---\nname: generalist\ndescription: d\ntools: [read_file]\n---\nx"),
+        ("Roo Code", "code", ".roomodes", {"customModes": [{"slug": "code", "name": "Code", "roleDefinition": "x", "groups": ["read"]}]}),
+        ("Zed", "write", ".zed/settings.json", {"agent": {"profiles": {"write": {"name": "Write", "tools": {"terminal": False}}}}}),
+    )),
+    Change("an agent that may do all is restricted", {"opencode.json": {}}, {"opencode.json": {"agent": {"build": {"permission": {"bash": "deny"}}}}}, (), ("widened",), 0),
+    Change("an agent of the client may do all", {"a": ""}, {REVIEWER: AGENT.format("").replace("reviewer", "Explore")}, ("widened",)),
     Change("a guard is gone", {SETTINGS: GUARD}, {SETTINGS: {"hooks": {}}}, ("permission widened: hooks",)),
     Change("a plugin with a guard is gone", {PLUGIN: {"name": "p", "hooks": GUARD["hooks"]}}, {PLUGIN: None}, ("permission widened: hooks",)),
     Change("a plugin in a list with a guard is gone", {PLUGINS: {"name": "m", "owner": {"name": "o"}, "plugins": [{**LISTED, "hooks": GUARD["hooks"]}]}}, {PLUGINS: plugins() | {"plugins": []}}, ("widened",)),

@@ -82,7 +82,7 @@ def _lines(code: Code, style: Style) -> Iterator[str]:
             of = f"In kind {listed}" if len(kinds) == 1 else f"In kinds {listed}"
             others = " and others" if is_long else ""
             yield from _wrap(f"{of}{others}: {severity}", style)
-    for _, severity in _severities_in(Format({}), code):
+    for _, severity in severities_in(Format({}), code):
         yield ""
         yield from _wrap(f"In a format of your own: {severity}, unless it says otherwise", style)
     yield ""
@@ -129,12 +129,12 @@ def differing_severities(code: Code) -> dict[str, str]:
     """The kinds that are stricter or milder than the code itself, and how."""
     found: dict[str, str] = {}
     for name in built_in_kinds():
-        for syntax, words in _severities_in(format_named(name), code):
+        for syntax, words in severities_in(format_named(name), code):
             found[f"{name} ({syntax})" if syntax else name] = words
     return found
 
 
-def _severities_in(kind: Format, code: Code) -> Iterator[tuple[str, str]]:
+def severities_in(kind: Format, code: Code) -> Iterator[tuple[str, str]]:
     """How severe a code is in files of a kind, by syntax, as far as that differs from the code."""
     by_shape = _severity_for_shape(code, kind.shape)
     if by_shape is not None and by_shape != code.severity:

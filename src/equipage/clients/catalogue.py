@@ -259,7 +259,10 @@ class Client(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     starts: Names = ()
     also_reads: Names = ()  #: how paths of files of other clients begin that it reads as well
     local_settings: Names = ()  #: settings that git may ignore while the client reads them
-    names: dict[str, Names] = {}  #: lists of names, such as those of its tools
+    tools: Names = ()  #: those that come with it, if all are known
+    #: agents that are there without a file: one that is removed is as it was made
+    agents: Names = ()
+    wide_agents: Names = ()  #: those of them that may do everything
     types: dict[str, str] = {}  #: further words for types
     groups: dict[str, Table] = {}
     rows: dict[str, tuple[Table, ...]] = {}  #: rows of grants, see `grant_rows`
@@ -363,8 +366,11 @@ class TableFile:
             return msgspec.convert({**row, "fields": fields}, Group)
 
     def names(self, value: Any) -> Any:
-        """Names as they are written, or a list of the client by its own name."""
-        return self.find("names", value)[1] if isinstance(value, str) else value
+        """Names as they are written, or a list of a client by its own name: `claude:agents`."""
+        if not isinstance(value, str):
+            return value
+        client, _, word = value.rpartition(":")
+        return table_file(f"{client or self.name.partition('/')[0]}/client").content[word]
 
     def convention(self) -> Convention:
         settings = {key: each for key, each in self.content.items() if key not in _PARTS}

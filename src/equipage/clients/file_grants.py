@@ -38,10 +38,11 @@ def subjects_of(kind: str) -> tuple[Subject, ...] | None:
 
 
 @lru_cache(256)
-def default_grants(kind: str) -> tuple[Grant, ...]:
-    """What holds for the whole of a kind without any file of it."""
+def default_grants(kind: str, depth: int = 0) -> tuple[Grant, ...]:
+    """What holds for the whole of a kind without any file of it; with a `depth`, for a subject in
+    such a file that has so many keys above it."""
     for subject in subjects_of(kind) or ():
-        if not subject.at:
+        if len(subject.at) == depth:
             grants = (each for row in subject.rows for each in row.grants({}))
             return place_grants(grants, ROOT, "")
     return ()

@@ -40,9 +40,10 @@ from equipage.clients.grant_rows import (
     read_variables,
 )
 from equipage.clients.grants import EVERYTHING, Grant, Precedence
+from equipage.clients.opencode.permissions import is_dead
 from equipage.core.path import Path
 
-# Lists of Claude Code.
+# What only one client has.
 
 
 def _read_live_rules(row: Row, value: Any, path: Path) -> Iterator[Grant]:
@@ -54,6 +55,13 @@ def _read_live_rules(row: Row, value: Any, path: Path) -> Iterator[Grant]:
         elif listed == "ask" and rule_problem(each.name, "deny") is None:
             # It is documented to ask, and was not seen to: only that it goes counts.
             yield Grant("guard", f"ask {each.name}", "denies", path=each.path)
+
+
+def _read_live_actions(row: Row, value: Any, path: Path) -> Iterator[Grant]:
+    """The rules that can match: what a dead one forbids is allowed."""
+    for each in read_actions(row, value, path):
+        if each.effect == "allows" or not is_dead(*map(str, each.path[len(path) :] or "*")):
+            yield each
 
 
 def _read_whole_tools(row: Row, value: Any, path: Path) -> Iterator[Grant]:
@@ -91,6 +99,8 @@ WORDS: dict[str, dict[str, Any]] = {
     "narrows": {**_SWITCH, "order": (True, False)},
     # An action for everything, for each tool, or for each pattern of a tool.
     "actions": {"read": read_actions},
+    # The same in OpenCode, where some never match.
+    "actions_by_rules": {"read": _read_live_actions},
     # Those that allow, as such: written in a project, they undo what the user forbids.
     "explicit_actions": {"read": read_explicit_actions, "sort": "setting"},
     # MCP servers by name, or the names of servers; `default` is what holds for their tools.

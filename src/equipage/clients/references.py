@@ -13,6 +13,7 @@ from __future__ import annotations
 import re
 import zlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import cache
 from typing import Any
 
 import msgspec
@@ -55,10 +56,22 @@ class Reference(msgspec.Struct, frozen=True):
     name: str
 
 
+_BRACKET = lazy_regex(r"[\[\](){}]")
+
+
+@cache
+def _marks(separators: str) -> re.Pattern[str]:
+    """What may divide names, and brackets, inside of which it does not."""
+    return re.compile(rf"[\[\](){{}}{re.escape(separators)}]")
+
+
 def split_names(text: str, separators: str) -> Iterator[str]:
     """The names in a text, divided at any of `separators` outside brackets."""
+    if _BRACKET.search(text) is None:  # nearly always
+        yield from filter(None, map(str.strip, _marks(separators).split(text)))
+        return
     start = depth = 0
-    for mark in re.finditer(rf"[\[\](){{}}{re.escape(separators)}]", text):
+    for mark in _marks(separators).finditer(text):
         if mark[0] in "([{":
             depth += 1
         elif mark[0] in ")]}":

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import msgspec
 
 from equipage.clients.catalogue import ACTIVITIES, State, client_of
-from equipage.clients.file_grants import default_grants, guess_grants, reach_of_value, subjects_of
+from equipage.clients.file_grants import default_grants, guess_grants, reach_of_value
 from equipage.clients.grants import (
     EFFECTS,
     EVERYTHING,
@@ -45,7 +45,7 @@ _EVERYTHING_WEIGHT, _GROUP_WEIGHT, _HEAVY_WEIGHT = 10_000, 50, 100
 _HEAVY_SORTS = frozenset({"server", "program", "host", "plugin"})
 
 #: Sorts of subjects that add reach by existing. Settings only change the reach of others.
-ACTING_SORTS = frozenset(
+_ACTING_SORTS = frozenset(
     {"agent", "command", "skill", "tool", "team", "workflow", "recipe", "input", "listed plugin"}
 )
 #: Sorts of subjects that bring much of their own, and what restricts others.
@@ -65,19 +65,28 @@ def reaches_of_part(part: Part, data: bytes, name: str) -> tuple[Reach, ...]:
 # Comparing.
 
 
-def compare_reaches(
-    before: Reach | None, after: Reach | None, kind: Format | None = None
-) -> Difference:
+def compare_reaches(before: Reach | None, after: Reach | None) -> Difference:
     """How a reach changed, the farthest widening first.
 
-    An agent that is new had no reach, one that is gone has none. Where settings are missing, what
-    the client does without them counts; that needs the `kind`, or a reach to take it from.
+    An agent that is new had no reach, one that is gone has none, unless its client brings one of
+    that name. Where settings are missing, what the client does without them counts.
     """
     if before is None and after is not None:
-        before = _reach_when_absent(after, kind)
+        is_wide = after.name in client_of(after.program).wide_agents
+        is_new = after.sort in _ACTING_SORTS and not is_wide
+        before = None if is_new else _reach_when_absent(after)
+    elif after is None and before is not None and before.sort in _ACTING_SORTS:
+        # What a client has of its own may do what was forbidden.
+        after = None if leaves_nothing(before) else msgspec.structs.replace(before, grants=())
     elif after is None and before is not None and before.sort not in _PLUGIN_SORTS:
-        after = _reach_when_absent(before, kind)
+        after = _reach_when_absent(before)
     return difference_between(before, after)
+
+
+def leaves_nothing(reach: Reach) -> bool:
+    """Whether a subject adds reach, and its client has none of that name without it."""
+    is_built_in = reach.name in client_of(reach.program).agents
+    return reach.sort in _ACTING_SORTS and not (is_built_in and reach.sort == "agent")
 
 
 def differences(before: Iterable[Reach], after: Iterable[Reach]) -> list[Difference]:
@@ -88,13 +97,9 @@ def differences(before: Iterable[Reach], after: Iterable[Reach]) -> list[Differe
     return sorted((each for each in found if each.steps), key=lambda each: -each.far)
 
 
-def _reach_when_absent(reach: Reach, kind: Format | None) -> Reach | None:
-    """The reach that holds without a subject; None if there is none."""
-    if reach.sort in ACTING_SORTS:
-        return None
-    grants = default_grants(reach.kind) if kind is None or subjects_of(kind.name) else ()
-    if kind is not None and subjects_of(kind.name) is None:
-        grants = tuple(guess_grants(kind.presentation.sensitive, {}, reach.file))
+def _reach_when_absent(reach: Reach) -> Reach:
+    """The reach that holds without what is written about a subject."""
+    grants = default_grants(reach.kind, len(reach.path))
     return msgspec.structs.replace(reach, grants=grants, inherited=())
 
 

@@ -151,6 +151,7 @@ class Overlay(Memory):
     def __init__(self, contents: Mapping[str, bytes], under: System) -> None:
         super().__init__(contents)
         self.under = under
+        self._keys: dict[str, str] = {}  #: of the paths that were asked for
 
     @property
     def cwd(self) -> str:
@@ -158,13 +159,15 @@ class Overlay(Memory):
 
     def _key(self, path: str) -> str:
         """The key of the text that is in the place of a path, links followed; else the path's."""
+        if path in self._keys:
+            return self._keys[path]
         key = super()._key(path)
-        if key in self._contents or not self._contents:
-            return key
-        folder, name = posixpath.split(key)
-        is_link = self.under.is_link(key)
-        real = self.under.real(key) if is_link else f"{self.under.real_folder(folder)}/{name}"
-        return real if real in self._contents else key
+        if self._contents and key not in self._contents:
+            folder, name = posixpath.split(key)
+            is_link = self.under.is_link(key)
+            real = self.under.real(key) if is_link else f"{self.under.real_folder(folder)}/{name}"
+            key = real if real in self._contents else key
+        return self._keys.setdefault(path, key)
 
     def _replaces(self, path: str) -> bool:
         return self._key(path) in self._contents

@@ -517,7 +517,7 @@ def names_of_file(outcome: Outcome) -> Iterator[str]:
 
 def report_secrets(source: Source) -> Iterator[Fact]:
     """Report secrets in the text of a file."""
-    for each in find_secrets(source.text, source.data):
+    for each in find_secrets(source.text):
         yield codes.SECRET_IN_FILE.at(span=Span(source, *each.range), what=each.what)
 
 

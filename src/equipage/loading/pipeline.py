@@ -273,7 +273,7 @@ def load_path(
         kind = kind.reading.variant(absolute.replace(os.sep, "/"), files)
     root = request.project or root_of_folder(run, os.path.dirname(absolute))
     session = Session(kind, request, run, absolute, root=root, files=files)
-    session.is_layer = may_be_layer and is_layer(session)
+    session.is_layer = may_be_layer and bool(kind.layers) and is_layer(session)
     limits = session.limits
     try:
         source = files.read(full, max_bytes=limits.max_file_bytes)
@@ -441,7 +441,7 @@ def _invisible_characters(session: Session, root: Source) -> Iterator[Fact]:
 
         from equipage.syntax.suspicious import find_invisible
 
-        for each in islice(find_invisible(source.text, source.data), _MAX_INVISIBLE_FINDINGS):
+        for each in islice(find_invisible(source.text), _MAX_INVISIBLE_FINDINGS):
             span = Span(source, *each.range)
             fact = session.kind.adjust_severity(
                 codes.INVISIBLE_CHARACTER.at(span=span, character=each.what)

@@ -238,7 +238,7 @@ def sort_in_other_letters(path: str) -> str | None:
     if lower.endswith("/skill.md") and "/skills/" in lower:
         lower = lower.removesuffix("skill.md") + "SKILL.md"
     # Letters above the place of a file do not matter.
-    places = _all_places() if lower != path and "/.defect/" not in lower else ()
+    places = _all_places() if lower != path and f"/.{registry.LAYER}/" not in lower else ()
     if any(each.find(path) is not None for each in places):
         return None
     place = next((found for each in places if (found := each.find(lower)) is not None), None)
@@ -605,19 +605,17 @@ def _finding(code: Code, path: str, system: System, **values: object) -> Diagnos
     return finding(code, system.name_of(path), values)
 
 
-def folders_of_kinds(entered: str) -> Iterable[tuple[str, str]]:
+def folders_of_kinds(entered: str) -> Iterator[tuple[str, str]]:
     """The folders for files of one kind that a folder (absolute, with `/` at its end) is or holds.
 
     Each comes with its kind, without the `/`.
     """
-    return _layer_folders_in(entered) if "defect/" in entered else ()  # nearly no folder of a walk
-
-
-def _layer_folders_in(entered: str) -> Iterator[tuple[str, str]]:
+    if f"{registry.LAYER}/" not in entered:
+        return  # nearly every folder of a walk
     for kind, name in _layer_folder_names():
-        if entered.endswith("/.defect/"):
+        if entered.endswith(f"/.{registry.LAYER}/"):
             yield kind, entered + name
-        elif entered.endswith((f"/.defect/{name}/", f"/defect/{name}/")):
+        elif entered.endswith((f"/.{registry.LAYER}/{name}/", f"/{registry.LAYER}/{name}/")):
             yield kind, entered.rstrip("/")
 
 

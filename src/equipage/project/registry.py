@@ -126,6 +126,8 @@ BY_SCHEMA = "by-schema"
 _UNNAMED_ROWS = (Recognition(BY_SCHEMA, "equipage.loading.schema_models"),)
 #: Kinds of conventions that have a module of their own.
 _MODULES_BY_KIND = {"skill": "equipage.clients.skills", "mcp": "equipage.clients.mcp.servers"}
+#: The folder of a layer, hidden in a project: kinds with a `folder` of their own have theirs in it.
+LAYER = "defect"
 #: The folders in which agents that others call over the network describe themselves.
 _AGENT_CARD_FOLDERS = frozenset({".well-known"})
 #: Of the folders in `.config`, where every program of a user may have one, those that are entered.

@@ -136,51 +136,40 @@ def strip_project_prefix(word: str) -> str:
     return _PROJECT_PREFIX.sub("", word, count=1) if _PROJECT_PREFIX.match(word) else word
 
 
-#: A runner, and the files that say what it runs.
+#: Runners, and the files that say what they run.
 _RUNNER_FILES = {
-    "make": ("GNUmakefile", "makefile", "Makefile"),
-    "just": ("justfile", "Justfile", ".justfile"),
-    "task": ("Taskfile.yml", "Taskfile.yaml"),
-    **dict.fromkeys(("npm", "pnpm", "yarn", "bun", "npx"), ("package.json",)),
-    **dict.fromkeys(("python", "python3"), ("sitecustomize.py", "usercustomize.py")),
-    **dict.fromkeys(("uv", "poetry", "hatch", "pdm"), ("pyproject.toml",)),
-    **dict.fromkeys(
-        ("docker", "docker-compose", "podman"),
-        (
-            *("Dockerfile", "compose.yaml", "compose.yml"),
-            *("docker-compose.yml", "docker-compose.yaml"),
-        ),
-    ),
-    **dict.fromkeys(("bundle", "rake"), ("Gemfile", "Rakefile", "rakefile", "Rakefile.rb")),
-    **dict.fromkeys(
-        ("gradle", "gradlew", "gradlew.bat"),
-        (
-            *("build.gradle", "build.gradle.kts", "settings.gradle", "settings.gradle.kts"),
-            *("gradle.properties", "gradle/wrapper"),
-        ),
-    ),
-    **dict.fromkeys(("mvn", "mvnw", "mvnw.cmd"), ("pom.xml", ".mvn")),
-    **dict.fromkeys(("nix", "nix-shell"), ("flake.nix", "flake.lock", "shell.nix", "default.nix")),
-    **dict.fromkeys(
-        ("bazel", "bazelisk"), ("BUILD", "BUILD.bazel", "MODULE.bazel", "WORKSPACE", ".bazelrc")
-    ),
-    **dict.fromkeys(("pre-commit", "prek"), (".pre-commit-config.yaml",)),
-    **dict.fromkeys(("invoke", "inv"), ("tasks.py",)),
-    "cargo": ("Cargo.toml", ".cargo", "build.rs", "src/main.rs", "src/bin"),
-    "composer": ("composer.json",),
-    "deno": ("deno.json", "deno.jsonc", "package.json"),
-    "direnv": (".envrc",),
-    "lefthook": tuple(
-        f"{start}lefthook.{end}" for start in ("", ".") for end in ("yml", "yaml", "toml", "json")
-    ),
-    "mise": (
-        *("mise.toml", ".mise.toml", "mise", ".mise", ".config/mise.toml", ".config/mise"),
-        *("mise-tasks", ".mise-tasks", ".tool-versions"),
-    ),
-    "nox": ("noxfile.py",),
-    "poe": ("pyproject.toml", "poe_tasks.toml"),
-    "tox": ("tox.ini", "tox.toml", "setup.cfg", "pyproject.toml"),
-    "turbo": ("turbo.json", "package.json"),
+    runner: files.split()
+    for runners, files in {
+        "make": "GNUmakefile makefile Makefile",
+        "just": "justfile Justfile .justfile",
+        "task": "Taskfile.yml Taskfile.yaml",
+        "npm pnpm yarn bun npx": "package.json",
+        "python python3": "sitecustomize.py usercustomize.py",
+        "uv poetry hatch pdm": "pyproject.toml",
+        "docker docker-compose podman": "Dockerfile compose.yaml compose.yml docker-compose.yml "
+        "docker-compose.yaml",
+        "bundle rake": "Gemfile Rakefile rakefile Rakefile.rb",
+        "gradle gradlew gradlew.bat": "build.gradle build.gradle.kts settings.gradle "
+        "settings.gradle.kts gradle.properties gradle/wrapper",
+        "mvn mvnw mvnw.cmd": "pom.xml .mvn",
+        "nix nix-shell": "flake.nix flake.lock shell.nix default.nix",
+        "bazel bazelisk": "BUILD BUILD.bazel MODULE.bazel WORKSPACE .bazelrc",
+        "pre-commit prek": ".pre-commit-config.yaml",
+        "invoke inv": "tasks.py",
+        "cargo": "Cargo.toml .cargo build.rs src/main.rs src/bin",
+        "composer": "composer.json",
+        "deno": "deno.json deno.jsonc package.json",
+        "direnv": ".envrc",
+        "lefthook": "lefthook.yml lefthook.yaml lefthook.toml lefthook.json .lefthook.yml "
+        ".lefthook.yaml .lefthook.toml .lefthook.json",
+        "mise": "mise.toml .mise.toml mise .mise .config/mise.toml .config/mise "
+        "mise-tasks .mise-tasks .tool-versions",
+        "nox": "noxfile.py",
+        "poe": "pyproject.toml poe_tasks.toml",
+        "tox": "tox.ini tox.toml setup.cfg pyproject.toml",
+        "turbo": "turbo.json package.json",
+    }.items()
+    for runner in runners.split()
 }
 #: Files that say where launchers fetch what they run.
 _LAUNCHER_FILES = (".npmrc", ".yarnrc", ".yarnrc.yml", "bunfig.toml", "uv.toml", "pip.conf")
@@ -219,28 +208,81 @@ def paths_meant(words: Sequence[str], *, is_code: bool) -> list[str]:
     ]
 
 
-class _Folders:
-    """The names in the folders of a project, with their endings and without: it spares most looks
-    at files.
+class _Search:
+    """A search for the files that words lead to; of those that are found, new words come.
+
+    A word waits with the folders where its path may start, and whether code has it.
     """
 
-    def __init__(self, root: str, system: System) -> None:
-        self.root, self.system = root, system
-        self.known: dict[str, set[str]] = {}
+    def __init__(self, start: str, root: str, system: System, *, follow: bool) -> None:
+        self.root, self.system, self.places = root, system, folders_up(start, root)
+        self.follow = follow  #: whether folders and scripts that are found are looked into
+        #: folder → the names in it, with their endings and without: it spares most looks at files
+        self.names: dict[str, set[str]] = {}
+        self.folders = set(self.places)
+        self.programs: set[str] = set()  #: the words that are run as programs
+        self.waiting = deque[tuple[str, list[str], bool]]()
+
+    def files(self) -> Iterator[tuple[str, bool]]:
+        """The files, each with whether it is run as a program."""
+        seen = set[str]()
+        while self.waiting and len(seen) < _MAX_READ:
+            word, bases, is_code = self.waiting.popleft()
+            for path in self.paths_of(word, bases, is_code=is_code):
+                for file in (path + each for each in (_MODULE_ENDINGS if is_code else ("",))):
+                    if file not in seen and self.system.is_file(file):
+                        seen.add(file)
+                        yield file, word in self.programs
+                        if self.follow:
+                            self.add_words_of(file)
+
+    def paths_of(self, word: str, bases: list[str], *, is_code: bool) -> Iterator[str]:
+        """Where a word leads below the root, as far as there may be a file."""
+        first = "" if word[0] in "./" else word.partition("/")[0].lower()
+        for place, before in product(bases, _MODULE_FOLDERS if is_code else ("",)):
+            base = os.path.join(place, before) if before else place
+            if first and first not in self.names_in(base):
+                continue
+            path = os.path.normpath(os.path.join(base, word))
+            folder, name = os.path.split(path)
+            if path == self.root or name.lower() not in self.names_in(folder):
+                continue
+            if not before and (bases is self.places or may_be_path(word)):
+                self.add_folder(path)
+            yield path
 
     def names_in(self, folder: str) -> set[str]:
-        """The names in a folder; none of one that is not there."""
-        if folder not in self.known:
-            is_there = folder == self.root or (is_below(folder, self.root) and self.have(folder))
+        """The names in a folder of the project; none of one that is not there."""
+        if folder not in self.names:
+            above, name = os.path.split(folder)
+            is_there = folder == self.root or (
+                is_below(folder, self.root) and name.lower() in self.names_in(above)
+            )
             entries = entries_of(folder, self.system) if is_there else ()
             names = {each.name.lower() for each in entries}
-            self.known[folder] = names | {os.path.splitext(each)[0] for each in names}
-        return self.known[folder]
+            self.names[folder] = names | {os.path.splitext(each)[0] for each in names}
+        return self.names[folder]
 
-    def have(self, path: str) -> bool:
-        """Whether something may be at a path below the root, with an ending or without."""
-        folder, name = os.path.split(path)
-        return name.lower() in self.names_in(folder)
+    def add_folder(self, path: str) -> None:
+        """Add the files in a folder that is named."""
+        if self.follow and path not in self.folders and self.system.is_folder(path):
+            self.folders.add(path)
+            below = islice(files_below(path, self.system), _MAX_READ)
+            self.waiting += ((os.path.join(path, each), [path], False) for each in below)
+
+    def add_words_of(self, file: str) -> None:
+        """Add what a script names: it lies beside it, or below where it is started."""
+        text = (self.system.peek(file, max_bytes=_MAX_SCRIPT) or b"").decode("utf-8", "replace")
+        is_code = _CODE.search(file) is not None
+        named = [*PATH_IN_TEXT.findall(text), *_BEFORE_WILDCARD.findall(text)]
+        if len(set(named)) >= 10 * _MAX_READ:
+            return
+        run = sorted(programs_run_by_name([[text]])) if is_code else ()
+        programs = paths_meant(run, is_code=True)
+        self.programs.update(programs)
+        beside = [*dict.fromkeys((os.path.dirname(file), *self.places))]
+        words = (*programs, *paths_meant(named, is_code=is_code))
+        self.waiting += ((each, beside, is_code) for each in words)
 
 
 def files_read_by(
@@ -259,50 +301,10 @@ def files_read_by(
     }
     for runner in sorted(runners & _RUNNER_FILES.keys()) if follow else ():
         words |= dict.fromkeys(_RUNNER_FILES[runner])
-    places, seen, known = folders_up(start, root), set[str](), _Folders(root, system)
-    folders = set[str](places)
-    direct = set(programs_run_by_name(commands))
-    waiting = deque((each, places, True) for each in paths_meant([*words], is_code=True))
-    while waiting and len(seen) < _MAX_READ:
-        word, bases, is_code = waiting.popleft()
-        first = "" if word[0] in "./" else word.partition("/")[0].lower()
-        for place, before in product(bases, _MODULE_FOLDERS if is_code else ("",)):
-            base = os.path.join(place, before) if before else place
-            if first and first not in known.names_in(base):
-                continue
-            path = os.path.normpath(os.path.join(base, word))
-            if not is_below(path, root) or path == root or not known.have(path):
-                continue
-            is_named = bases is places or may_be_path(word)
-            if (
-                follow
-                and is_named
-                and not before
-                and path not in folders
-                and system.is_folder(path)
-            ):
-                folders.add(path)
-                below = islice(files_below(path, system), _MAX_READ)
-                waiting += ((os.path.join(path, each), [path], False) for each in below)
-            for file in (path + each for each in (_MODULE_ENDINGS if is_code else ("",))):
-                if file in seen or not system.is_file(file):
-                    continue
-                seen.add(file)
-                yield file, word in direct
-                if not follow:
-                    continue
-                # What a script reads lies beside it, or below where it is started.
-                text = (system.peek(file, max_bytes=_MAX_SCRIPT) or b"").decode("utf-8", "replace")
-                runs_modules = _CODE.search(file) is not None
-                named = [*PATH_IN_TEXT.findall(text), *_BEFORE_WILDCARD.findall(text)]
-                if len(set(named)) < 10 * _MAX_READ:
-                    beside = [*dict.fromkeys((os.path.dirname(file), *places))]
-                    shapes = paths_meant(named, is_code=runs_modules)
-                    if runs_modules:
-                        programs = paths_meant(sorted(programs_run_by_name([[text]])), is_code=True)
-                        direct.update(programs)
-                        shapes = [*programs, *shapes]
-                    waiting += ((each, beside, runs_modules) for each in shapes)
+    search = _Search(start, root, system, follow=follow)
+    search.programs.update(programs_run_by_name(commands))
+    search.waiting += ((each, search.places, True) for each in paths_meant([*words], is_code=True))
+    return search.files()
 
 
 def files_beside_launchers(

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import posixpath
 import re
 from collections.abc import Iterable, Iterator
 
@@ -34,9 +35,9 @@ from equipage.core.diagnostics import Diagnostic
 from equipage.core.path import Path, format_path, walk
 from equipage.core.source import Span
 from equipage.effect.reach import (
-    ACTING_SORTS,
     Difference,
     differences,
+    leaves_nothing,
     reaches_of_part,
     servers_gone,
 )
@@ -272,7 +273,12 @@ def _movables(side: Loads, other: Loads) -> dict[str, tuple[str, str, str, str |
         each = side.outcomes[file]
         name, sort = name_and_sort(each.kind, reading_of(each).value or {}, file)
         if sort in _MOVABLE_SORTS:
-            found[file] = name, each.kind.name, client_folder(file), _hash(each)
+            # Where in the folder of a client something lies may decide whether it is read.
+            around = posixpath.dirname(file)
+            start = f"{client_folder(file)}/"
+            below = around.removeprefix(start).partition("/")[0]
+            place = posixpath.dirname(around) if sort == "skill" else start + below
+            found[file] = name, each.kind.name, place, _hash(each)
     return dict(sorted(found.items()))
 
 
@@ -376,8 +382,8 @@ def _is_gone_whole(before: Outcome | None, after: Outcome | None) -> bool:
     """Whether an agent or the like is gone, with all that restricted it alone."""
     if before is None or after is not None:
         return False
-    sorts = {each.sort for each in reaches_of(before)}
-    return bool(sorts) and sorts <= ACTING_SORTS
+    reaches = reaches_of(before)
+    return bool(reaches) and all(map(leaves_nothing, reaches))
 
 
 def _unknown_key_changes(

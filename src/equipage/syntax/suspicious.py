@@ -11,7 +11,9 @@ import math
 import re
 import unicodedata
 from collections import Counter
-from collections.abc import Collection, Iterator
+from collections.abc import Iterator
+from itertools import groupby
+from operator import itemgetter
 
 import msgspec
 
@@ -27,17 +29,8 @@ _INVISIBLE = lazy_regex(
 _ASCII = bytes(range(128))
 _JOINERS = frozenset("\u200c\u200d")
 _DIRECTION_MARKS = frozenset("\u200e\u200f\u061c")
-_BIDI = {
-    "\u202a": "left-to-right embedding",
-    "\u202b": "right-to-left embedding",
-    "\u202c": "end of a change of direction",
-    "\u202d": "left-to-right override",
-    "\u202e": "right-to-left override",
-    "\u2066": "left-to-right isolate",
-    "\u2067": "right-to-left isolate",
-    "\u2068": "first strong isolate",
-    "\u2069": "end of an isolate",
-}
+#: What Unicode calls by what it does to a stack.
+_NAMES = {"\u202c": "end of a change of direction", "\u2069": "end of an isolate"}
 _TAGS = range(0xE0000, 0xE0080)
 #: Characters of a hidden text that a message quotes.
 _MAX_QUOTED_HIDDEN = 40
@@ -58,18 +51,13 @@ class Suspicion(msgspec.Struct, frozen=True):
 # ------------------------------------------------------------------------------------- characters
 
 
-def find_invisible(text: str, encoded: bytes | None = None) -> Iterator[Suspicion]:
-    """Runs of characters that cannot be seen, unless the characters around them need them.
-
-    `encoded` is the text in UTF-8, where it is at hand.
-    """
+def find_invisible(text: str) -> Iterator[Suspicion]:
+    """Runs of characters that cannot be seen, unless the characters around them need them."""
     if text.isascii():
         return
-    if encoded is None:
-        encoded = text.encode("utf-8", "surrogatepass")
     # Most of a text is ASCII. What is left without it is short, and quickly searched.
-    rest = encoded.translate(None, _ASCII).decode("utf-8", "surrogatepass")
-    if _INVISIBLE.search(rest) is None:
+    rest = text.encode("utf-8", "surrogatepass").translate(None, _ASCII)
+    if _INVISIBLE.search(rest.decode("utf-8", "surrogatepass")) is None:
         return
     for match in _INVISIBLE.finditer(text):
         if not _is_needed(text, *match.span()):
@@ -77,7 +65,7 @@ def find_invisible(text: str, encoded: bytes | None = None) -> Iterator[Suspicio
 
 
 def _describe_run(run: str) -> str:
-    name = _BIDI.get(run[0]) or unicodedata.name(run[0], "next line").lower()
+    name = _NAMES.get(run[0]) or unicodedata.name(run[0], "next line").lower()
     shown = f"U+{ord(run[0]):04X} ({name})"
     if len(run) > 1:
         shown += f", and {len(run) - 1} more"
@@ -197,7 +185,7 @@ _SECRETS: tuple[tuple[str, tuple[str, ...], re.Pattern[str]], ...] = (
     (
         "the address of a hook of Slack",
         ("hooks.slack.com/",),
-        lazy_regex(r"hooks\.slack\.com/services/T\w+/B\w+/([A-Za-z0-9]{20,})\b"),
+        lazy_regex(r"\bhooks\.slack\.com/services/T\w+/B\w+/([A-Za-z0-9]{20,})\b"),
     ),
     (
         "the address of a hook of Discord",
@@ -212,7 +200,7 @@ _SECRETS: tuple[tuple[str, tuple[str, ...], re.Pattern[str]], ...] = (
     (
         "a token behind `Bearer`",
         ("Bearer ",),
-        lazy_regex(r"Bearer (?=[\w.~+/-]*\d)(?!eyJ)([A-Za-z0-9_~+/-]{32,}=*)(?![\w.])"),
+        lazy_regex(r"\bBearer (?=[\w.~+/-]*\d)(?!eyJ)([A-Za-z0-9_~+/-]{32,}=*)(?![\w.])"),
     ),
     (
         "a password in an address",
@@ -236,54 +224,58 @@ _FILLER = lazy_regex(r"your|test|fake|token|secret|here|qwerty|asdf", re.IGNOREC
 _MIN_ENTROPY = 3.0
 
 
-def find_secrets(text: str, encoded: bytes | None = None) -> Iterator[Suspicion]:
-    """Texts that are shaped like secrets and look random; placeholders of documentation do not.
-
-    `encoded` is the text in UTF-8, where it is at hand.
-    """
-    begun = [each for each, part in _BEGINNINGS.items() if encoded is None or part in encoded]
-    for match, what in _find_secret_shapes(text, begun):
+def find_secrets(text: str) -> Iterator[Suspicion]:
+    """Texts that are shaped like secrets and look random; placeholders of documentation do not."""
+    for match, what in _find_secret_shapes(text):
         variable = match[match.lastindex or 0]
         if not _is_placeholder(variable) and _entropy(variable) >= _MIN_ENTROPY:
             yield Suspicion(match.span(), what)
 
 
-def _find_secret_shapes(text: str, begun: Collection[str]) -> list[tuple[re.Match[str], str]]:
+def _any_beginning() -> str:
+    """Any beginning of a secret, by its first letter, behind what is neither letter nor digit.
+
+    One that begins with such a character needs nothing before it.
+    """
+    beginnings = (each for _, beginnings, _ in _SECRETS for each in beginnings)
+    parts = sorted(each if each[0].isalnum() else each[1:] for each in beginnings)
+    found = (
+        f"{re.escape(first)}(?:{'|'.join(re.escape(each[1:]) for each in those)})"
+        for first, those in groupby(parts, itemgetter(0))
+    )
+    return f"[^A-Za-z0-9](?:{'|'.join(found)})"
+
+
+_BEGINNING = lazy_regex(_any_beginning)
+
+
+def _find_secret_shapes(text: str) -> list[tuple[re.Match[str], str]]:
     """Matches with the shape of a secret, in order; of two that overlap, the first.
 
-    Only the beginnings in `begun` are looked for.
-
-    Searching for plain text is many times faster than for an expression, and nearly every text
-    has none of the beginnings, or one that nothing follows.
+    Nearly every text has none of the beginnings, or one that nothing follows, and searching for
+    plain text is many times faster than for an expression.
     """
+    if _BEGINNING.search(f"\n{text}") is None:
+        return []
     found: list[tuple[re.Match[str], str]] = []
     for what, beginnings, whole in _SECRETS:
         for beginning in beginnings:
-            if beginning not in begun:
-                continue
             position = text.find(beginning)
             while position >= 0:
                 match = whole.match(text, position)
                 if match is not None:
                     found.append((match, what))
                 position = text.find(beginning, position + 1 if match is None else match.end())
-    if len(found) < 2:
-        return found
-    found.sort(key=lambda each: each[0].start())
-    apart = found[:1]
-    for each in found[1:]:
-        if each[0].start() >= apart[-1][0].end():
+    apart: list[tuple[re.Match[str], str]] = []
+    for each in sorted(found, key=lambda each: each[0].start()):
+        if not apart or each[0].start() >= apart[-1][0].end():
             apart.append(each)
     return apart
 
 
-#: Each beginning of a secret, and the same in UTF-8.
-_BEGINNINGS = {each: each.encode() for _, beginnings, _ in _SECRETS for each in beginnings}
-
-
 def mask_secrets(text: str) -> str:
     """The text with asterisks for the part of each secret that varies; its length stays."""
-    shaped = {match.span(): match for match, _ in _find_secret_shapes(text, _BEGINNINGS)}
+    shaped = {match.span(): match for match, _ in _find_secret_shapes(text)}
     for found in reversed(list(find_secrets(text)) if shaped else []):
         match = shaped[found.range]
         first, end = match.start(match.lastindex or 0), match.end()

@@ -23,7 +23,7 @@ from equipage.project.recognise import (
     sort_in_other_letters,
     surroundings_of,
 )
-from equipage.project.registry import agent_folders, format_named
+from equipage.project.registry import LAYER, agent_folders, format_named
 from equipage.project.settings import Project, Selection, excluded_by, project_in, project_of
 
 if TYPE_CHECKING:  # most requests walk nothing
@@ -124,7 +124,6 @@ class _Search:
     def walk(self, folder: str) -> None:
         """Look for files below a folder; folders that cannot be read are findings."""
         from equipage.files.walking import is_ignored, walk
-        from equipage.formats.defect.discovery import PROJECT_FOLDER
 
         run, system = self.run, self.system
         self.meet(project_of(os.path.join(folder, "file"), run))
@@ -137,7 +136,7 @@ class _Search:
             elif not self.is_left_out(found.path, project_of(found.path, run), start):
                 self.found.files.append(File(found.path, outside=found.outside))
         # The walk does not come to a layer that is a file, or a link elsewhere.
-        layer = os.path.join(start, PROJECT_FOLDER)
+        layer = os.path.join(start, f".{LAYER}")
         is_layer = system.repository_root(start) == start
         if is_layer and system.status(layer, follow_links=False) and not is_ignored(layer, system):
             self.note_kind_folders(layer + "/")

@@ -17,7 +17,7 @@ from equipage.clients.catalogue import Convention, client_named
 from equipage.clients.references import locate_names, names_in_field
 from equipage.core import codes as core_codes
 from equipage.core.diagnostics import Also, Fact, Severity, Shown
-from equipage.core.path import Path
+from equipage.core.path import Path, mapping_or_empty
 from equipage.core.text import lazy_regex, nearest
 from equipage.loading.session import Session
 
@@ -25,7 +25,7 @@ ListName = Literal["allow", "ask", "deny"]
 LIST_NAMES: tuple[ListName, ...] = ("deny", "ask", "allow")
 
 #: The tools that come with it, those of earlier versions included.
-TOOLS = frozenset(client_named("claude").names["tools"])
+TOOLS = frozenset(client_named("claude").tools)
 #: Tools of earlier versions → the tool that does their work now, where there is one.
 REMOVED_TOOLS: dict[str, str | None] = {
     "MultiEdit": "Edit",
@@ -217,10 +217,11 @@ def listed_tools_are_rules(
 ) -> Iterator[Fact]:
     """The rules in a header: what opens a bracket also closes it, and what is granted can match."""
     document = session.documents[0] if session.documents else None
-    if document is None or not isinstance(value := document.value, dict):
+    if convention.reader != "claude" or document is None:
         return
+    value = mapping_or_empty(document.value)
     for field in convention.fields:
-        if field.refers != "tool" or field.name not in value or convention.reader != "claude":
+        if field.refers != "tool" or field.name not in value:
             continue
         listed: ListName = "deny" if field.name.startswith("disallowed") else "allow"
         problems = {
@@ -239,7 +240,7 @@ def listed_tools_are_rules(
 
 def _problem_in_header(text: str, listed: ListName, convention: Convention) -> Problem | None:
     """What is wrong with a rule in a list of tools; an agent gets the whole tool in any case."""
-    if len(text) > _MAX_RULE_LENGTH:
+    if len(text) > _MAX_RULE_LENGTH or ("(" not in text and ")" not in text):
         return None
     rule = parse(text)
     if rule is None:

@@ -184,22 +184,18 @@ def _split_pattern(pattern: str) -> tuple[str, ...]:
 
 
 def _follow_steps(places: list[Place], steps: Iterable[str]) -> list[Place]:
+    # Rules ask for many thousands of places, so each sort of step has a loop of its own.
     for step in steps:
-        places = [
-            ((*path, key), each) for path, value in places for key, each in _entries(value, step)
-        ]
+        if step == "[]":
+            lists = [place for place in places if isinstance(place[1], list)]
+            places = [((*path, at), each) for path, value in lists for at, each in enumerate(value)]
+            continue
+        places = keep_mappings(places)
+        if step == "{}":
+            places = [((*path, key), each) for path, value in places for key, each in value.items()]
+        else:
+            places = [((*path, step), value[step]) for path, value in places if step in value]
     return places
-
-
-def _entries(value: Any, step: str) -> Iterable[tuple[str | int, Any]]:
-    """Where a step leads to from a value."""
-    if step == "[]":
-        return enumerate(value) if isinstance(value, list) else ()
-    if not isinstance(value, dict):
-        return ()
-    if step == "{}":
-        return value.items()
-    return [(step, value[step])] if step in value else ()
 
 
 def find_places(config: Any, *patterns: str) -> list[Place]:
