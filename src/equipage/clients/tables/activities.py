@@ -69,7 +69,7 @@ TOOLS_BY_ACTIVITY: dict[str, dict[str, tuple[str, ...]]] = {
     },
 }
 #: Clients whose tools are not all known: what a tool of another name does is unknown. These names
-#: are no activity.
+#: do none of the activities.
 OTHER_TOOLS = {"GitHub Copilot": frozenset({"todo", "vscode"})}
 _SWITCH_STATES: dict[str, State] = {"false": "denies", "true": "allows"}
 
