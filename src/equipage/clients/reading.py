@@ -192,16 +192,14 @@ def reaches_of(
         if reading.is_dropped and is_agent and not counts_without:
             return ()
         reaches = reach_of_value(kind, reading.counted_value, name, usual_modes=usual_modes)
-        return _without_guards_that_never_run(reaches, outcome)
+        return _drop_idle_guards(reaches, outcome)
     own, sort = name_and_sort(kind, reading.value or {}, name)
     program = program_of_file(kind, name)
     everything = (Grant("tool", EVERYTHING, "allows", name),)
     return (Reach(own, sort, kind.name, program, name, everything, unknown=reading.unknown),)
 
 
-def _without_guards_that_never_run(
-    reaches: tuple[Reach, ...], outcome: Outcome
-) -> tuple[Reach, ...]:
+def _drop_idle_guards(reaches: tuple[Reach, ...], outcome: Outcome) -> tuple[Reach, ...]:
     code = codes.HOOK_NEVER_FIRES.name
     idle = [parse_path(each.path)[:-1] for each in outcome.errors if each.code == code]
     if not idle:

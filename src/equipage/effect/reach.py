@@ -30,7 +30,6 @@ from equipage.clients.grants import (
 )
 from equipage.clients.plugins import MONITORS, parse_json
 from equipage.clients.reading import MAIN_AGENT
-from equipage.core.path import Path
 from equipage.loading.format import Format, Sensitive
 
 if TYPE_CHECKING:
@@ -473,28 +472,26 @@ def _drop_moot_grants(before: Reach | None, after: Reach | None) -> Reach | None
             return True
         if after is None and (grant.level is not None or not restricts_others):
             return False
-        return gone.isdisjoint(_places_around(grant))
+        depths = range(1, len(grant.path) + 1)
+        return gone.isdisjoint((grant.file, grant.path[:depth]) for depth in depths)
 
     return msgspec.structs.replace(before, grants=tuple(filter(counts, before.grants)))
 
 
 def servers_gone(before: Reach, after: Reach | None) -> list[Grant]:
     """The servers that were started, and are not any more."""
-    here = set() if after is None else {_server_key(each) for each in _started_servers(after)}
-    return [each for each in _started_servers(before) if _server_key(each) not in here]
+    here = {} if after is None else _started_servers(after)
+    return [each for key, each in _started_servers(before).items() if key not in here]
 
 
-def _started_servers(reach: Reach) -> Iterator[Grant]:
-    return (each for each in reach.grants_of("server") if each.effect == "allows")
+def _started_servers(reach: Reach) -> dict[tuple[object, ...], Grant]:
+    """The servers by name and place; the number of one in a list may be another."""
+    started = (each for each in reach.grants_of("server") if each.effect == "allows")
+    return {(each.name, *filter(_is_key, each.path)): each for each in started}
 
 
-def _server_key(grant: Grant) -> tuple[object, ...]:
-    """Equal for one server before and after a change: its number in a list may be another."""
-    return grant.name, *(step for step in grant.path if isinstance(step, str))
-
-
-def _places_around(grant: Grant) -> Iterator[tuple[str, Path]]:
-    return ((grant.file, grant.path[:depth]) for depth in range(1, len(grant.path) + 1))
+def _is_key(step: object) -> bool:
+    return isinstance(step, str)
 
 
 def _restricts(grant: Grant) -> bool:

@@ -247,9 +247,10 @@ def follow_moves(old: Loads, new: Loads) -> Loads:
     gone, come = _movables(old, new), _movables(new, old)
     if not (gone and come):
         return old
-    rules, moved = _names_in_rules(old, new), dict[str, str]()
+    rules = _names_in_rules((*old.outcomes.values(), *new.outcomes.values()))
+    moved: dict[str, str] = {}
     for shared in (slice(3), slice(1, 4)):  # all but the content, and all but the name
-        places: dict[tuple[str | None, ...], list[str]] = {}
+        places: dict[tuple[str, ...], list[str]] = {}
         for now, facts in come.items():
             if now not in moved.values():
                 places.setdefault(facts[shared], []).append(now)
@@ -266,9 +267,9 @@ def follow_moves(old: Loads, new: Loads) -> Loads:
     )
 
 
-def _movables(side: Loads, other: Loads) -> dict[str, tuple[str, str, str, str | None]]:
+def _movables(side: Loads, other: Loads) -> dict[str, tuple[str, ...]]:
     """The files on one side alone: their names, what reads them, and their content."""
-    found: dict[str, tuple[str, str, str, str | None]] = {}
+    found: dict[str, tuple[str, ...]] = {}
     for file in side.outcomes.keys() - other.outcomes.keys():
         each = side.outcomes[file]
         name, sort = name_and_sort(each.kind, reading_of(each).value or {}, file)
@@ -278,16 +279,13 @@ def _movables(side: Loads, other: Loads) -> dict[str, tuple[str, str, str, str |
             start = f"{client_folder(file)}/"
             below = around.removeprefix(start).partition("/")[0]
             place = posixpath.dirname(around) if sort == "skill" else start + below
-            found[file] = name, each.kind.name, place, _hash(each)
+            found[file] = name, each.kind.name, place, _hash(each) or file
     return dict(sorted(found.items()))
 
 
-def _names_in_rules(*sides: Loads) -> str:
+def _names_in_rules(outcomes: Iterable[Outcome]) -> str:
     """What rules are about that may name an agent, a command or a skill."""
-    reaches = (
-        each for side in sides for outcome in side.outcomes.values() for each in reaches_of(outcome)
-    )
-    grants = (grant for each in reaches for grant in each.grants)
+    grants = (grant for each in outcomes for reach in reaches_of(each) for grant in reach.grants)
     return "\n".join({each.name for each in grants if each.sort in ("tool", "agent", "skill")})
 
 
@@ -305,7 +303,7 @@ def find_unjudged(old: Loads, new: Loads) -> Iterator[Unjudged]:
         if each.severity == "error":
             counts = (each.name, each.code) not in known
             yield Unjudged(each.name or "", each.message, counts)
-    told = set[tuple[str, str]]()
+    told = set[str]()
     for owner, name in sorted({*old.guards, *new.guards}):
         digest, other = old.guards.get((owner, name)), new.guards.get((owner, name))
         if other is None and _is_gone_whole(old.outcomes.get(owner), new.outcomes.get(owner)):
@@ -315,8 +313,8 @@ def find_unjudged(old: Loads, new: Loads) -> Iterator[Unjudged]:
             how = "is new, or newly run" if digest is None else "changed"
             how = "is gone, or no longer run" if other is None else how
             how = "cannot be run any more" if f"{other} runs" == digest else how
-            if (name, how) not in told:
-                told.add((name, how))
+            if name not in told:
+                told.add(name)
                 reason = f"a program that guards {how}; equipage does not read it"
                 yield Unjudged(name, reason, True)
     guarding = {file for _, file in (*old.guards, *new.guards)}

@@ -179,7 +179,7 @@ def _command_problem(tool: str, what: str) -> Problem | None:
     if after:
         return Problem("never", "`:*` counts only at the end", f"{tool}({before}:*)")
     if ends and ("*" in before or before.endswith("\\")):
-        # A star that is no end of words stands for any text. Joined commands are judged one by one.
+        # A star alone matches any text. Joined commands are judged one by one.
         rest = f"{before.rstrip('*')}*" if "*" in before else f"{before[:-1]}:*"
         better = None if re.search(r"[|;&]", before) else f"{tool}({rest})"
         return Problem("never", "words before `:*` hold no other `*`", better)
