@@ -40,6 +40,12 @@ def opencode(text: str) -> str:
     return f"---\ndescription: d\n{text}---\nWork.\n"
 
 
+def copilot(*tools: str) -> dict[str, Any]:
+    return {
+        ".github/agents/a.agent.md": f"---\ndescription: d\ntools: {json.dumps(tools)}\n---\nDo.\n"
+    }
+
+
 #: files, what is asked, the answer, the fields that decide it
 ANSWERS: list[tuple[str, dict[str, Any], tuple[str, str], str, list[str]]] = [
     (
@@ -166,6 +172,23 @@ ANSWERS: list[tuple[str, dict[str, Any], tuple[str, str], str, list[str]]] = [
         ("server", "s"),
         "denies",
         ["tools", "servers.s"],
+    ),
+    (
+        "the name of a server may have a slash",
+        copilot("read", "microsoft/markitdown/*"),
+        ("server", "microsoft/markitdown"),
+        "allows",
+        ["tools[1]"],
+    ),
+    *(
+        (
+            f"a server of Kiro: {tool}",
+            {".kiro/agents/a.json": {"name": "a", "tools": ["@builtin", tool]}},
+            ("server", "git"),
+            state,
+            ["tools[1]"],
+        )
+        for tool, state in {"@git": "allows", "@git/*": "allows", "@git/log": "partly"}.items()
     ),
     (
         "a skill in the header",
@@ -304,6 +327,24 @@ def test_a_matrix_has_room_for_what_is_named_most(
     assert matrix.left_out == 1
 
 
+def test_an_agent_has_the_servers_of_its_client_and_those_that_it_names(tmp_path: Path) -> None:
+    matrix = matrix_of(
+        tmp_path,
+        {
+            AGENT: claude(tools="mcp__s"),
+            ".claude/agents/b.md": claude().replace("name: a", "name: b"),
+            "sub/.mcp.json": {"mcpServers": {"below": {"command": "x"}}},
+        },
+    )
+    servers = [column for column in matrix.columns if column.sort == "server"]
+    assert [each.name for each in servers] == ["below", "s"]
+    has = {
+        agent.name: [each.name for each in servers if answer(agent, each) is not None]
+        for agent in matrix.agents
+    }
+    assert has == {MAIN_AGENT: ["below"], "a": ["s"], "b": []}
+
+
 def test_the_command_answers_with_places(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -347,20 +388,35 @@ def test_the_command_answers_with_places(
     assert "allows tool *: no file says so, it is the default of `tools`" in said("a")
     (tmp_path / AGENT).unlink()
     repository(tmp_path, {".cursor/agents/a.md": "---\nname: a\ndescription: d\n---\nDo.\n"})
-    assert "nothing is known about `Bash`" in said("--why", "Bash")
+    assert "nothing is known about `Bash`: no file and no client names it" in said("--why", "Bash")
+    (tmp_path / ".cursor/agents/a.md").unlink()
+    repository(tmp_path, {AGENT: claude(tools="Read, Bash, mcp__docs__find")})
+    assert "by commands: no tool of it does this" in said()
+    assert "write files: by commands\n      no tool of it does this, but" in said("a")
+    (agent,) = json.loads(said("a", "--json", "--why", "write"))["agents"]
+    assert agent["may"]["write files"]["by_commands"] is True
+    assert "Bash: yes" in said("a", "--why", "bash")
+    assert "mcp__docs__load: no" in said("a", "--why", "mcp__docs__load")
+    assert said("--why", "dcs").endswith("names it; did you mean `docs`?\n")
+    repository(tmp_path, {SETTINGS: {"enabledPlugins": {"b@c": True}}})
+    assert "`b@c` is a plugin that is not in this repository" in said("--why", "b@c")
 
 
-def copilot(*tools: str) -> dict[str, Any]:
-    return {
-        ".github/agents/a.agent.md": f"---\ndescription: d\ntools: {json.dumps(tools)}\n---\nDo.\n"
-    }
-
+CODEX = 'name = "a"\ndescription = "d"\ndeveloper_instructions = "i"\n'
 
 #: client, files, activity → answer
 OF_CLIENTS: list[tuple[dict[str, Any], dict[str, str]]] = [
     (
         {".codex/agents/a.toml": 'name = "a"\ndescription = "d"\ndeveloper_instructions = "i"\nsandbox_mode = "read-only"\n'},
-        {"read files": "allows", "write files": "denies", "run commands": "partly", "use the network": "denies"},
+        {"read files": "allows", "write files": "denies", "run commands": "partly", "use the network": "partly*"},
+    ),
+    # The sandbox holds commands; what is searched for is another setting.
+    *(
+        (
+            {".codex/agents/a.toml": CODEX, ".codex/config.toml": f'web_search = "{mode}"\n'},
+            {"use the network": state},
+        )
+        for mode, state in {"disabled": "denies*", "cached": "partly", "indexed": "partly", "live": "allows"}.items()
     ),
     (
         {
@@ -386,7 +442,7 @@ OF_CLIENTS: list[tuple[dict[str, Any], dict[str, str]]] = [
     ),
     (
         {".kiro/agents/a.json": {"name": "a", "tools": ["fs_read", "shell"]}},
-        {"read files": "allows", "write files": "denies", "run commands": "allows", "start agents": "denies"},
+        {"read files": "allows", "write files": "by commands", "run commands": "allows", "start agents": "denies"},
     ),
     (
         {".kiro/agents/a.json": {"name": "a", "tools": ["@builtin"]}},
@@ -407,12 +463,34 @@ OF_CLIENTS: list[tuple[dict[str, Any], dict[str, str]]] = [
     ),
     (
         copilot("read/*", "vscode/installExtension", "docs/*"),
-        {"read files": "allows", "write files": "denies", "run commands": "partly", "start agents": "denies"},
+        {"read files": "allows", "write files": "by commands", "run commands": "partly", "start agents": "denies"},
     ),
     # What is no tool of its own may be one of an extension or of a server, or one that is new.
     (
         copilot("search", "microsoft.docs.mcp"),
         {"read files": "allows", "write files": "unknown", "run commands": "unknown"},
+    ),
+    # The names of classes are names of tools.
+    (
+        {".gemini/agents/a.md": "---\nname: a\ndescription: d\ntools: [ReadFileTool, ShellTool]\n---\nDo.\n"},
+        {"read files": "allows", "write files": "by commands", "run commands": "allows", "use the network": "by commands"},
+    ),
+    (
+        {".qwen/agents/a.md": "---\nname: a\ndescription: d\ntools: [EditTool]\n---\nDo.\n"},
+        {"read files": "denies", "write files": "allows", "run commands": "denies"},
+    ),
+    # What no tool does, commands do, if it may run some or be asked about them.
+    (
+        {AGENT: claude(tools="Read, Bash")},
+        {"read files": "allows", "write files": "by commands", "run commands": "allows", "use the network": "by commands", "start agents": "denies"},
+    ),
+    (
+        {OPENCODE: opencode("permission: {read: deny, grep: deny, glob: deny, list: deny, edit: deny, bash: {'*': deny, 'git *': ask}}\n")},
+        {"read files": "by commands", "write files": "by commands", "run commands": "partly"},
+    ),
+    (
+        {AGENT: claude(tools="Read, Grep, Glob")},
+        {"read files": "allows", "write files": "denies", "run commands": "denies", "use the network": "denies"},
     ),
 ]  # fmt: skip
 
@@ -426,7 +504,11 @@ def test_what_agents_of_other_clients_may_do(
     (agent,) = (each for each in matrix.agents if each.sort != MAIN_AGENT)
     found = {name: answer(agent, Column("activity", name)) for name in expected}
     shown = {
-        name: None if each is None else f"{each.state}{'*' if each.is_default else ''}"
+        name: None
+        if each is None
+        else "by commands"
+        if each.by_commands
+        else f"{each.state}{'*' if each.is_default else ''}"
         for name, each in found.items()
     }
     assert shown == expected

@@ -65,7 +65,7 @@ CASES = [
     Case("5: local settings win", {SETTINGS: rules(defaultMode="acceptEdits"), LOCAL: rules(defaultMode="default")}, "reach", ("main agent  Claude Code  yes*   asks*",)),
     Case("5: a part of a tool is not asked about", {SETTINGS: rules(allow=["Bash(git *)"])}, "reach", ("main agent  Claude Code  yes*   asks*   partly",)),
     Case("5: a part of a tool is asked about", {SETTINGS: rules(allow=["Bash"], ask=["Bash(curl *)"])}, "reach", ("main agent  Claude Code  yes*   asks*   partly",)),
-    Case("5: rules of all layers count", {SETTINGS: rules(deny=["WebFetch", "WebSearch"]), LOCAL: rules(allow=["Bash"])}, "reach", ("main agent  Claude Code  yes*   asks*   yes   no ",)),
+    Case("5: rules of all layers count", {SETTINGS: rules(deny=["WebFetch", "WebSearch"]), LOCAL: rules(allow=["Bash"])}, "reach", ("main agent  Claude Code  yes*   asks*   yes   by commands ",)),
     # `permissionMode` has no effect with `--agent`, and settings beat it.
     Case("15", {REVIEWER: AGENT.format("permissionMode: plan\n"), SETTINGS: rules(defaultMode="acceptEdits")}, "reach reviewer --why write", ("write files: yes",), ("write files: no",)),
     # A pattern behind a tool has no effect in an agent: the whole tool is offered, or taken away.
@@ -83,7 +83,7 @@ CASES = [
     )),
     Case("8: nor of an agent", {".opencode/agent/a.md": "---\ndescription: d\npermission: {write: deny}\n---\nx"}, "reach", ("a      OpenCode  yes*   yes*    yes*",)),
     *(Case(f"OpenCode asks {rule}", {"opencode.json": {"permission": rule}}, "reach", (f"main agent  OpenCode  {row}",)) for rule, row in (
-        ({"*": "deny"}, "no     no      no"), ({"edit": "deny"}, "yes*   no"), ({"bash": {"*": "ask"}}, "yes*   yes*    asks"), ({"bash": {"rm *": "deny"}}, "yes*   yes*    partly"),
+        ({"*": "deny"}, "no     no      no"), ({"edit": "deny"}, "yes*   by commands"), ({"bash": {"*": "ask"}}, "yes*   yes*    asks"), ({"bash": {"rm *": "deny"}}, "yes*   yes*    partly"),
     )),
     Case("files that only the client reads", {".codex/config.toml": "", ".codex/rules/a.rules": "x"}, "reach", ("main agent  Codex", "not read here, and may decide: .codex/rules/a.rules")),
     Case("such files alone", {".codex/rules/a.rules": "x"}, "reach", ("not read here, and may decide: .codex/rules/a.rules",), ("no agents",)),
@@ -91,7 +91,7 @@ CASES = [
     *(Case(f"{name} alone", {name: text}, "reach", (f"main agent  {row}", name), ("no agents",)) for name, text, row in (
         ("CLAUDE.md", "x", "Claude Code  yes*   asks*   asks*"),
         (".claude/skills/s/SKILL.md", "---\nname: s\ndescription: Does.\n---\nx", "Claude Code  yes*   asks*   asks*"),
-        (".gemini/commands/a.toml", 'prompt = "!{x}"\n', "Gemini CLI  asks*  asks*   asks*"),
+        (".gemini/commands/a.toml", 'prompt = "!{x}"\n', "Gemini CLI  yes*   asks*   asks*  yes*"),
         ("AGENTS.md", "x", f"any client  {UNKNOWN}"),
         (".windsurf/hooks.json", {"hooks": {"pre_run_command": [{"command": "x"}]}}, f"Windsurf  {UNKNOWN}"),
         (".amp/settings.json", {"amp.dangerouslyAllowAll": True}, f"Amp     {UNKNOWN}"),
@@ -122,6 +122,29 @@ CASES = [
     Case("other editor settings", {".vscode/settings.json": {"editor.tabSize": 2}}, "reach", ("no configuration found",), ("main agent",)),
     *(Case(f"{name} that only a client reads", {name: "x"}, "reach", (f"not read here, and may decide: {name}\n",), ("no configuration", "no agents")) for name in (".codex/rules/a.rules", ".opencode/plugin/a.ts", ".aider.conf.yml", ".gemini/.env", "x.code-workspace", ".devcontainer.json")),
     Case("instructions beside an agent of their client", {**README, "CLAUDE.md": "x", "AGENTS.md": "x"}, "reach", (EVERY,), ("main agent",)),
+    *(Case(f"what grants something beside an agent: {file}", {REVIEWER: AGENT.format("tools: Read\n"), file: AGENT.format("allowed-tools: Bash\n")}, "reach", ("main agent  Claude Code  yes*   asks*   partly",)) for file in (".claude/commands/c.md", ".claude/skills/reviewer/SKILL.md")),
+    Case("a command that runs others beside an agent", {REVIEWER: AGENT.format("tools: Read\n"), ".claude/commands/c.md": "!`git log`\n"}, "reach", ("main agent  Claude Code  yes*   asks*   asks*",)),
+    Case("a command that grants nothing beside an agent", {**README, ".claude/commands/c.md": "Work.\n"}, "reach", (EVERY,), ("main agent",)),
+    # Classes are names of tools, and what only reads is not asked about.
+    *(Case(f"{client}: {tool}", {f"{folder}/settings.json": {"tools": {"core": [tool]}}}, "reach", (answers,)) for client, folder in (("Gemini CLI", ".gemini"), ("Qwen Code ", ".qwen")) for tool, answers in (
+        ("ShellTool", f"main agent  {client.strip()}  by commands  by commands  yes   by commands"),
+        ("ShellTool(git status)", f"main agent  {client.strip()}  by commands  by commands  partly  by commands"),
+        ("ReadFileTool", f"main agent  {client.strip()}  yes    no      no    no"),
+    )),
+    Case("Gemini reads and searches unasked", {".gemini/settings.json": {}}, "reach", ("main agent  Gemini CLI  yes*   asks*   asks*  yes*",)),
+    Case("Gemini asks where it should", {".gemini/settings.json": {"tools": {"confirmationRequired": ["GlobTool"], "exclude": ["WebSearchTool"]}}}, "reach --why glob", ("glob: asks", "confirmationRequired")),
+    Case("a list of hooks in a folder of Copilot", {".github/hooks/hooks.json": {"version": 1, "hooks": {"preToolUse": [{"type": "command", "bash": "./g.sh"}]}}, "g.sh": ""}, "reach", ("main agent  GitHub Copilot",), ("Claude Code",)),
+    Case("Codex searches", {".codex/config.toml": 'web_search = "live"\n'}, "reach", ("main agent  Codex   yes*   yes*    partly*  yes",)),
+    Case("Codex does not search", {".codex/config.toml": 'web_search = "disabled"\n'}, "reach", ("main agent  Codex   yes*   yes*    partly*  no*",)),
+    # What is not there, and what is elsewhere.
+    Case("an agent that is switched off", {"opencode.json": {"agent": {"build": {"disable": True}, "b": {"disable": False}}}, ".opencode/agent/a.md": "---\ndescription: d\ndisable: true\n---\nx"}, "reach", ("main agent  OpenCode", "b           OpenCode"), ("build ", "a.md")),
+    Case("plugins that are elsewhere", {SETTINGS: {"enabledPlugins": {"a@b": True, "c@d": False, "here@own": True}}, ".claude-plugin/plugin.json": {"name": "here"}}, "reach", ("not in this repository, and may bring agents, hooks and servers: a@b\n",)),
+    Case("a plugin that is listed in a folder here", {SETTINGS: {"enabledPlugins": {"p@m": True}}, ".claude-plugin/marketplace.json": {"name": "m", "owner": {"name": "o"}, "plugins": [{"name": "p", "source": "./p"}]}}, "reach", ("main agent",), ("not in this repository",)),
+    *(Case(f"an agent by what it holds: {fields.strip()}", {"examples/agents/reviewer.md": AGENT.format(fields)}, "reach", says) for fields, says in (
+        ("model: opus\ntools: [read_file]\n", (UNKNOWN, "perhaps of another program, and unknown: assume everything: examples/agents/reviewer.md\n")),
+        ("model: opus\nservers: [a]\n", (UNKNOWN,)),
+        ("model: opus\ntools: [Read]\n", ("reviewer  Claude Code  yes    no      no    no",)),
+    )),
     # Files with errors: dropped, a part ignored, or unknown.
     Case("settings are dropped for one wrong type", {SETTINGS: {**rules(allow=["Bash"], deny=["Read"]), "model": 5}}, "reach", ("main agent  Claude Code  yes*   asks*   asks*",)),
     Case("a rule that is no text is left out alone", {SETTINGS: rules(deny=["Bash", 5])}, "reach", ("main agent  Claude Code  yes*   asks*   asks*",)),

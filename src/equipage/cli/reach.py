@@ -20,16 +20,25 @@ from equipage.clients.catalogue import ACTIVITIES, client_of
 from equipage.clients.grants import Grant, Reach
 from equipage.clients.index import CLIENTS
 from equipage.clients.plugins import EDITOR_SETTINGS, Part
-from equipage.clients.reading import MAIN_AGENT, read_folder, reading_of
+from equipage.clients.reading import MAIN_AGENT, read_folder, reading_of, reading_of_guess
 from equipage.clients.unread import EDITOR, unread_sort
 from equipage.core.diagnostics import UsageError
-from equipage.core.text import nearest, visible
-from equipage.effect.reach import Answer, Column, Matrix, answer, matrices, reaches_of_part
+from equipage.core.text import lazy_regex, nearest, visible
+from equipage.effect.reach import (
+    Answer,
+    Column,
+    Matrix,
+    answer,
+    known_tools,
+    matrices,
+    reaches_of_part,
+    tool_meant,
+)
 from equipage.files import System
 from equipage.files.walking import is_ignored
 from equipage.render.page import Places, places_of
 from equipage.render.text import Style, table
-from equipage.workspace.load import FileLoad
+from equipage.workspace.load import FileLoad, divide_guesses
 
 if TYPE_CHECKING:
     import argparse
@@ -55,6 +64,8 @@ _MAX_FILES_NAMED = 5
 _UNSEEN_NOTE = " (documented, not seen headless)"
 _EXCLUDED_NOTE = "equipage: nothing looked at: the settings of equipage leave files out; name them"
 _DEFAULTS_NOTE = "* by default: no file says so"
+_COMMANDS_NOTE = "by commands: no tool of it does this, but commands do, which it may run"
+_PLUGIN = lazy_regex(r"[^@\s]+@[^@\s]+")
 
 AgentRow = tuple[Matrix, Reach, tuple[Answer | None, ...]]
 
@@ -97,15 +108,16 @@ def run(options: argparse.Namespace, output: Output) -> int:
         workspace = workspace_of(options, [*paths, *more])
     found = workspace.loads(unread=True)
     editors += [each.path for each in found if each.unread == EDITOR]
-    outcomes = [each.outcome for each in found if each.outcome is not None]
-    reaches = read_folder(outcomes, _reaches_of_editors(editors, workspace.system))
+    known, guesses = divide_guesses(found)
+    reaches = read_folder(known, guesses, _reaches_of_editors(editors, workspace.system))
+    plugins = [*_plugins_elsewhere(reaches)]
     agents: list[AgentRow] = [
         (matrix, agent, answers)
         for matrix in matrices(reaches)
         for agent, answers in zip(matrix.agents, matrix.answers, strict=True)
     ]
     if not (agents or any(each.unread is None for each in found)):
-        if not _note_unknown(found, workspace.system, output):
+        if not _note_unknown(found, plugins, workspace.system, output):
             hides = any(each.leaves_out_any for each in workspace.contents.projects)
             output.note(_EXCLUDED_NOTE if hides else NOTHING_FOUND)
         return OK
@@ -113,8 +125,8 @@ def run(options: argparse.Namespace, output: Output) -> int:
     if options.why is not None:
         chosen = [each for each in chosen if _answers(each, options.why)]
         if agents and not chosen:
-            raise UsageError(f"nothing is known about `{options.why}`; run `equipage reach`")
-    places = places_of(outcomes, reaches)
+            raise UsageError(_describe_unknown(options.why, agents, plugins))
+    places = places_of([*known, *guesses], reaches)
     if options.output_format == "json":
         rows = [_to_dict(each, places, options.why) for each in chosen]
         output.write_json({"version": 1, "agents": rows})
@@ -124,7 +136,7 @@ def run(options: argparse.Namespace, output: Output) -> int:
         output.write_data("\n\n".join(blocks) + "\n" if chosen else "")
     elif chosen:
         _write_table(chosen, output)
-    if not _note_unknown(found, workspace.system, output) and not agents:
+    if not _note_unknown(found, plugins, workspace.system, output) and not agents:
         output.note("equipage: no agents found; name a file or a folder that contains some")
     return OK
 
@@ -151,15 +163,48 @@ def _reaches_of_editors(files: Sequence[str], system: System) -> Iterator[Reach]
                 yield reach
 
 
-def _note_unknown(found: Sequence[FileLoad], system: System, output: Output) -> bool:
+def _plugins_elsewhere(reaches: Sequence[Reach]) -> Iterator[str]:
+    """The plugins that settings turn on and that are not in these files, as `name@marketplace`."""
+    here = {
+        each.name
+        for each in reaches
+        if each.sort == "plugin"
+        or (each.sort == "listed plugin" and any(map(_is_folder_here, each.grants)))
+    }
+    named = (grant for each in reaches for grant in each.grants if grant.sort == "plugin")
+    on = dict.fromkeys(each.name for each in named if each.effect == "allows")
+    yield from (each for each in on if _PLUGIN.fullmatch(each) and each.split("@")[0] not in here)
+
+
+def _is_folder_here(grant: Grant) -> bool:
+    return grant.name.startswith("source = ./")
+
+
+def _describe_unknown(word: str, agents: Sequence[AgentRow], plugins: Sequence[str]) -> str:
+    """Why there is no answer about a word."""
+    if word in plugins:
+        return f"`{word}` is a plugin that is not in this repository; what it brings is unknown"
+    known = set(ACTIVITIES).union(*(known_tools(matrix) for matrix, *_ in agents))
+    known.update(column.name for matrix, *_ in agents for column in matrix.columns)
+    guess = nearest(word, sorted(known))
+    hint = f"did you mean `{guess}`?" if guess else "run `equipage reach`"
+    return f"nothing is known about `{word}`: no file and no client names it; {hint}"
+
+
+def _note_unknown(
+    found: Sequence[FileLoad], plugins: Sequence[str], system: System, output: Output
+) -> bool:
     """Say which files do not count as they are written, and last of which that is not known.
 
     Whether there are any.
     """
-    otherwise, unknown = [], []
+    otherwise, foreign, unknown = [], [], []
     unread = [each.path for each in found if each.unread not in (None, EDITOR)]
     for each in found:
         name = system.name_of(each.path)
+        if each.is_guess and each.outcome and reading_of_guess(each.outcome).unknown:
+            foreign.append(name)
+            continue
         errors = [
             problem.message
             for problem in each.diagnostics
@@ -172,6 +217,8 @@ def _note_unknown(found: Sequence[FileLoad], system: System, output: Output) -> 
     for what, names in (
         ("with errors, read as its client reads it", otherwise),
         ("not read here, and may decide", [*map(system.name_of, unread)]),
+        ("not in this repository, and may bring agents, hooks and servers", plugins),
+        ("perhaps of another program, and unknown: assume everything", foreign),
     ):
         if names:
             more = len(names) - _MAX_FILES_NAMED
@@ -179,7 +226,7 @@ def _note_unknown(found: Sequence[FileLoad], system: System, output: Output) -> 
             output.note(f"equipage: {what}: {' '.join(names[:_MAX_FILES_NAMED])}{rest}")
     for line in unknown:
         output.note(line)
-    return bool(otherwise or unread or unknown)
+    return bool(otherwise or unread or plugins or foreign or unknown)
 
 
 def _split_agent_and_paths(words: Sequence[str]) -> tuple[str | None, list[str]]:
@@ -220,6 +267,8 @@ def _write_table(chosen: Sequence[AgentRow], output: Output) -> None:
     output.write_data(table(head, rows, output.style()))
     if any("*" in cell for row in rows for cell in row[2 : 2 + len(known)]):
         output.note(_DEFAULTS_NOTE)
+    if any(each is not None and each.by_commands for *_, answers in chosen for each in answers):
+        output.note(_COMMANDS_NOTE)
 
 
 def _cell(found: AgentRow, activity: str) -> str:
@@ -231,7 +280,11 @@ def _cell(found: AgentRow, activity: str) -> str:
 
 
 def _answer_word(each: Answer) -> str:
-    return _WORDS[each.state] + ("*" if each.is_default else "")
+    return _word(each) + ("*" if each.is_default else "")
+
+
+def _word(each: Answer) -> str:
+    return "by commands" if each.by_commands else _WORDS[each.state]
 
 
 def _servers(matrix: Matrix, answers: Sequence[Answer | None]) -> str:
@@ -271,10 +324,10 @@ def _answers(found: AgentRow, why: str | None) -> list[tuple[Column, Answer]]:
     if activities:
         return activities
     exact = [each for each in said if each[0].name.lower() == wanted]
-    # A tool that no file names has an answer, too.
-    tool = Column("tool", why.strip())
-    asked = answer(agent, tool)
-    return exact or ([] if asked is None else [(tool, asked)])
+    # A tool that no file names has an answer, too, if its client or one of the servers has it.
+    tool = tool_meant(matrix, why.strip())
+    asked = None if exact or tool is None else answer(agent, tool)
+    return exact if tool is None or asked is None else [(tool, asked)]
 
 
 def _agent_lines(found: AgentRow, places: Places, why: str | None, style: Style) -> Iterator[str]:
@@ -285,10 +338,13 @@ def _agent_lines(found: AgentRow, places: Places, why: str | None, style: Style)
         if column.sort not in ("activity", sort) and why is None:
             sort = column.sort
             yield f"  {_GROUP_TITLES[sort]}"
-        said = each.value if column.sort == "mode" else _WORDS[each.state]
-        word = style.paint(_ROLES.get(each.state, "bold"), said)
+        said = each.value if column.sort == "mode" else _word(each)
+        role = "warning" if each.by_commands else _ROLES.get(each.state, "bold")
+        word = style.paint(role, said)
         margin = "    " if sort else "  "
         yield f"{margin}{visible(column.name)}: {word}"
+        if each.by_commands:
+            yield f"{margin}    no tool of it does this, but commands do: see `run commands`"
         yield from (f"{margin}    {line}" for line in _reason_lines(each.reasons, places, style))
 
 
@@ -328,6 +384,7 @@ def _to_dict(found: AgentRow, places: Places, why: str | None) -> dict[str, Any]
     for column, each in _answers(found, why):
         groups.setdefault(column.sort, {})[column.name] = {
             "state": each.state,
+            "by_commands": each.by_commands,
             "default": each.is_default,
             "value": each.value or None,
             "reasons": [_reason_to_dict(grant, places) for grant in each.reasons],

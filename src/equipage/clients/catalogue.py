@@ -252,6 +252,7 @@ class Client(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     unasked_tools: Names = ()
     #: the modes of the main agent in which it uses tools without a question; `*` is every tool
     unasked_by_mode: dict[str, Names] = {}
+    disabled_by: str | None = None  #: the switch without which an agent is there
     #: whether a skill or a command lets the main agent use tools without a question
     headers_allow_tools: bool = False
     #: how paths in a project begin that belong to it, where their kind does not say it: several

@@ -45,6 +45,14 @@ _CODES_OF_PARTS = frozenset(
         *(codes.NAME_FORM, codes.NAME_DIFFERS, codes.TEXT_TOO_LONG, codes.TEXT_MISSING),
     )
 )
+#: What a file of another program looks like, if it was taken for one of a client.
+_CODES_OF_WRONG_GUESSES = frozenset(
+    each.name
+    for each in (
+        *(core_codes.UNKNOWN_FIELD, core_codes.FOREIGN_FIELD, core_codes.IGNORED_FIELD),
+        codes.UNKNOWN_REFERENCE,
+    )
+)
 #: The settings that say what the main agent of a client does without any.
 _SETTINGS_OF_CLIENTS = {each.tool: kind for kind, each in KINDS.items() if each.sort == "settings"}
 #: Errors because of which Claude Code reads nothing of its settings.
@@ -91,6 +99,16 @@ def reading_of(outcome: Outcome, *, show_env: bool = False) -> Reading:
     if value is None or "unknown" in effects:
         return Reading(value, unknown=next((each.message for each in outcome.errors), "no value"))
     return Reading(_drop_servers_without_type(value, outcome))
+
+
+def reading_of_guess(outcome: Outcome) -> Reading:
+    """The same of a file that was taken for its kind by what it holds. If it has what its client
+    does not know, it may be one of another program."""
+    reading = reading_of(outcome)
+    for each in outcome.diagnostics:
+        if each.code in _CODES_OF_WRONG_GUESSES:
+            return msgspec.structs.replace(reading, unknown=each.message)
+    return reading
 
 
 def _drop_servers_without_type(value: dict[str, Any], outcome: Outcome) -> dict[str, Any]:
@@ -227,6 +245,8 @@ _INHERITED_SORTS = frozenset(
 _SORTS_OF_MAIN_AGENT = _INHERITED_SORTS - {"plugin", "extension"}
 #: What is or gives a row of its own.
 _SORTS_WITH_ROW = _SORTS_OF_MAIN_AGENT | {"agent"}
+#: What the main agent uses: what these grant holds for it.
+_SORTS_USED = frozenset({"skill", "command", "prompt", "workflow"})
 #: The clients that kinds name; several read instructions.
 _CLIENTS = {each.tool for kind, each in KINDS.items() if each.title and kind != "instructions"}
 #: The client of a file that any of them may read.
@@ -243,24 +263,34 @@ def _has_table(kind: str) -> bool:
     return kind in KINDS and bool(KINDS[kind].title)
 
 
-def read_folder(outcomes: Iterable[Outcome], given: Iterable[Reach] = ()) -> list[Reach]:
+def read_folder(
+    outcomes: Iterable[Outcome], guesses: Iterable[Outcome] = (), given: Iterable[Reach] = ()
+) -> list[Reach]:
     """The reaches of the files of a folder, merged as clients merge them: main agents first, and
     each agent with what its project gives it.
 
-    A client of which there is but a skill, a command or a text has a main agent, too. `given`
-    is what no outcome says.
+    A client of which there is but a skill, a command or a text has a main agent, too. `guesses`
+    are files that no place makes those of a client; `given` is what no outcome says.
     """
-    outcomes = list(outcomes)
-    reaches = [*given, *(reach for each in outcomes for reach in reaches_of(each))]
+    readings = [(each, reading_of(each)) for each in outcomes]
+    readings += ((each, reading_of_guess(each)) for each in guesses)
+    reaches = [*given, *(reach for each in readings for reach in reaches_of(*each))]
     rows = [each for each in reaches if each.sort in _SORTS_WITH_ROW]
-    clients = [_client_of(each) for each in outcomes if _has_table(each.kind.name)]
+    clients = [_client_of(each) for each, _ in readings if _has_table(each.kind.name)]
     # Those that more is known of come first, and what is deeper last.
     clients.sort(key=lambda each: (each.program == ANY_CLIENT, each.file.count("/")))
+    granting = {each.file for each in reaches if each.sort in _SORTS_USED and _allows_any(each)}
     for client in clients:
-        if not any(_is_around(row, client) for row in rows):
+        # Beside an agent, only what grants the main one something makes that one worth a row.
+        others = (row for row in rows if row.sort != "agent" or client.file not in granting)
+        if not any(_is_around(row, client) for row in others):
             rows.append(client)
             reaches.append(client)
     return add_inherited(reaches)
+
+
+def _allows_any(reach: Reach) -> bool:
+    return any(each.effect == "allows" and not each.default for each in reach.grants)
 
 
 def _client_of(outcome: Outcome) -> Reach:
@@ -361,7 +391,10 @@ def _merge_layers(layers: Iterable[Reach], program: str) -> Iterator[Grant]:
             key = (key, each.effect, each.file, each.path)
         if key not in kept or not each.default:
             kept[key] = each
-    yield from kept.values()
+    base = kept.get(("tool", EVERYTHING))
+    is_listed = base is not None and base.effect == "denies"
+    # Only the tools in a list are there, those included that would not be asked about.
+    yield from (each for key, each in kept.items() if not (is_listed and isinstance(key, str)))
 
 
 def _counts_for(agent: Reach, other: Reach) -> bool:

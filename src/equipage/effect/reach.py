@@ -112,6 +112,8 @@ class Answer(msgspec.Struct, frozen=True):
     state: State
     reasons: tuple[Grant, ...] = ()
     value: str = ""
+    #: whether the agent may run commands, which do what its tools may not
+    by_commands: bool = False
 
     @property
     def is_default(self) -> bool:
@@ -140,9 +142,14 @@ def matrices(reaches: Iterable[Reach]) -> tuple[Matrix, ...]:
     """One matrix for each client that has agents; `reaches` come from `read_folder`."""
     programs: dict[str, list[Reach]] = {}
     for each in reaches:
-        if each.sort in (MAIN_AGENT, "agent"):
+        if each.sort in (MAIN_AGENT, "agent") and not _is_disabled(each):
             programs.setdefault(each.program, []).append(each)
     return tuple(_matrix(program, agents) for program, agents in sorted(programs.items()))
+
+
+def _is_disabled(reach: Reach) -> bool:
+    switch = client_of(reach.program).disabled_by
+    return any(each.mode == switch and each.level == 0 for each in reach.grants_of("mode"))
 
 
 def _matrix(program: str, agents: list[Reach]) -> Matrix:
@@ -176,13 +183,36 @@ def _names_of_sort(reach: Reach, sort: str) -> Iterator[str]:
     elif sort == "tool":
         for each in _all_grants(reach, "tool"):
             name = tool_of(reach.program, each.name)
-            if not each.default and EVERYTHING not in name and _server_in(name) is None:
+            if (
+                not each.default
+                and EVERYTHING not in name
+                and _server_in(reach.program, name) is None
+            ):
                 yield name
     else:
         yield from (each.name for each in _all_grants(reach, sort) if EVERYTHING not in each.name)
         if sort == "server":
-            found = (_server_in(each.name) for each in reach.grants_of("tool"))
+            found = (_server_in(reach.program, each.name) for each in reach.grants_of("tool"))
             yield from (name for name in found if name and EVERYTHING not in name)
+
+
+def known_tools(matrix: Matrix) -> set[str]:
+    """The tools that files name or that the client is known to have."""
+    client = client_of(matrix.program)
+    own = {*client.tools, *client.aliases, *client.unasked_tools, *(client.other_tools or ())}
+    named = (each.name for each in matrix.columns if each.sort == "tool")
+    return own.union(named, *client.tools_by_activity.values())
+
+
+def tool_meant(matrix: Matrix, word: str) -> Column | None:
+    """The tool that a word means, in letters of either case; None if nothing is known of it."""
+    if Column("server", _server_in(matrix.program, word) or "") in matrix.columns:
+        return Column("tool", word)
+    tool, bracket, rest = word.partition("(")
+    found = {each.lower(): each for each in known_tools(matrix)}.get(tool.lower())
+    if found is None:
+        return None
+    return Column("tool", f"{tool_of(matrix.program, found)}{bracket}{rest}")
 
 
 def _all_grants(reach: Reach, sort: str) -> Iterator[Grant]:
@@ -195,12 +225,16 @@ def tool_of(program: str, name: str) -> str:
     return client_of(program).aliases.get(tool, tool)
 
 
-def _server_in(name: str) -> str | None:
+def _server_in(program: str, name: str) -> str | None:
     """The server in the name of a tool; None for a tool of the client itself."""
     tool = name.partition("(")[0]  # what is in the brackets may be a path
     if tool.startswith("mcp__"):
         return tool[5:].partition("__")[0]
-    return tool.partition("/")[0] if "/" in tool else None
+    # The name of a server may have a slash: its tool is behind the last one.
+    server, slash, last = tool.rpartition("/")
+    if tool.startswith("@") and tool != client_of(program).built_in_tools:
+        return (server or last)[1:]
+    return server if slash else None
 
 
 # ---------------------------------------------------------------------------------------- answers
@@ -238,6 +272,10 @@ def answer(reach: Reach, column: Column, given: InheritedGrants | None = None) -
     return of_sort(reach, column.name, given)
 
 
+#: Where tools decide: what commands do as well, which no tool keeps them from.
+_RUNS, _DONE_BY_COMMANDS = ACTIVITIES[2], frozenset({*ACTIVITIES[:2], ACTIVITIES[3]})
+
+
 def may_do(reach: Reach, activity: str) -> Answer | None:
     """Whether an agent may do an activity; None where its file says nothing of it."""
     client = client_of(reach.program)
@@ -258,7 +296,11 @@ def may_do(reach: Reach, activity: str) -> Answer | None:
     if widest.state == "denies" and (unknown := tuple(_unknown_tools(reach))):
         return Answer("unknown", unknown)
     reasons = (grant for each in answers if each.state == widest.state for grant in each.reasons)
-    return Answer(widest.state, tuple(dict.fromkeys(reasons)))
+    by_commands = False
+    if widest.state == "denies" and activity in _DONE_BY_COMMANDS:
+        runs = may_do(reach, _RUNS)
+        by_commands = runs is not None and runs.state != "denies"
+    return Answer(widest.state, tuple(dict.fromkeys(reasons)), by_commands=by_commands)
 
 
 def _unknown_tools(reach: Reach) -> Iterator[Grant]:
@@ -269,7 +311,10 @@ def _unknown_tools(reach: Reach) -> Iterator[Grant]:
     known = frozenset(client.other_tools).union(*client.tools_by_activity.values())
     for each in reach.grants_of("tool"):
         tool = tool_of(reach.program, each.name)
-        if not (each.base or tool in known or _server_in(tool)) and each.effect == "allows":
+        if (
+            not (each.base or tool in known or _server_in(reach.program, tool))
+            and each.effect == "allows"
+        ):
             yield each
 
 
@@ -301,7 +346,7 @@ def may_use(reach: Reach, tool: str) -> Answer | None:
         return _skip_question(reach, tool, decided)
     # Settings cannot give an agent a tool that its own list leaves out, but they can forbid one.
     given = [each for each in reach.inherited if each.sort == "tool" and each.effect == "denies"]
-    denied = [each for each in given if covers(each.name, tool) and not each.base]
+    denied = [each for each in given if _is_for(program, each.name, tool) and not each.base]
     if denied:
         return Answer("denies", tuple(denied))
     partly = [each for each in given if tool_of(program, each.name) == tool and not each.base]
@@ -322,7 +367,9 @@ def _skip_question(reach: Reach, tool: str, decided: Answer) -> Answer:
 
 def _strictest_match(program: str, grants: Sequence[Grant], tool: str) -> Answer | None:
     everything = client_of(program).built_in_tools
-    matching = [each for each in grants if covers(each.name, tool) or each.name == everything]
+    matching = [
+        each for each in grants if _is_for(program, each.name, tool) or each.name == everything
+    ]
     explicit = [each for each in matching if not each.base]
     # What holds for all tools of a server is closer than what holds for all tools.
     longest = max((len(each.name) for each in matching), default=0)
@@ -335,7 +382,7 @@ def _strictest_match(program: str, grants: Sequence[Grant], tool: str) -> Answer
     parts = [
         each
         for each in grants
-        if tool_of(program, each.name) == tool and not covers(each.name, tool)
+        if tool_of(program, each.name) == tool and not _is_for(program, each.name, tool)
         if each.effect != effect
     ]
     return Answer("partly", (*parts, *reasons)) if parts else Answer(effect, reasons)
@@ -346,7 +393,7 @@ def _last_match(program: str, grants: Sequence[Grant], tool: str) -> Answer | No
     decided: Grant | None = None
     parts: list[Grant] = []
     for each in sorted(grants, key=lambda each: not each.base):  # stable: the base comes first
-        if covers(each.name, tool) or each.name == tool or _is_same_tool(program, each.name, tool):
+        if each.name == tool or _is_for(program, each.name, tool):
             decided, parts = each, []
         elif tool_of(program, each.name) == tool:
             parts.append(each)
@@ -359,14 +406,19 @@ def _last_match(program: str, grants: Sequence[Grant], tool: str) -> Answer | No
     return Answer(decided.effect, (decided,))
 
 
-def _is_same_tool(program: str, name: str, tool: str) -> bool:
-    return "(" not in name and tool_of(program, name) == tool
+def _is_for(program: str, name: str, tool: str) -> bool:
+    """Whether a grant is about the whole of a tool, by any of its names."""
+    return covers(name, tool) or ("(" not in name and tool_of(program, name) == tool)
 
 
 def _may_use_server(reach: Reach, server: str, given: InheritedGrants) -> Answer | None:
-    """Whether an agent may call the tools of a server."""
+    """Whether an agent may call the tools of a server; None if it has none of that name."""
     own = [each for each in reach.grants_of("server") if each.name == server]
-    tools = [each for each in _all_grants(reach, "tool") if _server_in(each.name) == server]
+    tools = [
+        each
+        for each in _all_grants(reach, "tool")
+        if _server_in(reach.program, each.name) == server
+    ]
     asked = [each for each in tools if not each.base]
     everything = [each for each in reach.grants_of("tool") if each.name == EVERYTHING and each.base]
     listed = own or given.get(("server", server), ())
@@ -376,11 +428,13 @@ def _may_use_server(reach: Reach, server: str, given: InheritedGrants) -> Answer
         return Answer("denies", tuple(listed))
     allowed = [each for each in asked if each.effect != "denies"]
     denied = [each for each in asked if each.effect == "denies"]
+    if not (listed or asked):
+        return None  # it is of another client, or only other agents name it
     if not asked:
         base = everything[0].effect if everything else "allows"
         decided = Answer(base, (*everything, *listed))
         return _skip_question(reach, server, decided) if reach.sort == MAIN_AGENT else decided
-    whole = {f"mcp__{server}", f"mcp__{server}__*", f"{server}/*"}
+    whole = {f"mcp__{server}", f"mcp__{server}__*", f"{server}/*", f"@{server}", f"@{server}/*"}
     if denied and any(each.name in whole for each in denied):
         return Answer("denies", tuple(denied))
     if any(each.name in whole for each in allowed) and not denied:

@@ -306,7 +306,9 @@ def _built_in_places() -> PlaceIndex:
 
 @cache
 def _tool_places() -> PlaceIndex:
-    return PlaceIndex((each.kind, each.paths) for each in conventions())
+    rows = [(each.kind, (path,)) for each in conventions() for path in each.paths]
+    # Of several places that a path fits, the one that names more folders is closer.
+    return PlaceIndex(sorted(rows, key=lambda row: -row[1][0].count("/")))
 
 
 #: Names as they are written, and the ends of others in lower case.

@@ -46,10 +46,24 @@ class FileLoad(msgspec.Struct, frozen=True):
     record: Record | None = None  #: what was looked at, if that is recorded
 
     @property
+    def is_guess(self) -> bool:
+        """Whether only what the file holds says of what kind it is."""
+        return self.doubt is not None or (self.yields and not self.is_part)
+
+    @property
     def diagnostics(self) -> tuple[Diagnostic, ...]:
         if self.outcome is not None:
             return self.outcome.diagnostics
         return () if self.problem is None else (self.problem, *self.more)
+
+
+def divide_guesses(loads: Iterable[FileLoad]) -> tuple[list[Outcome], list[Outcome]]:
+    """The outcomes of files whose place says of what kind they are, and those of guesses."""
+    divided: tuple[list[Outcome], list[Outcome]] = ([], [])
+    for each in loads:
+        if each.outcome is not None:
+            divided[each.is_guess].append(each.outcome)
+    return divided
 
 
 def load_file(file: File, run: Run, *, kind: str | Format | None = None) -> FileLoad:

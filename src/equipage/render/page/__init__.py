@@ -44,7 +44,7 @@ from equipage.render.text import Style, line_to_show
 from equipage.syntax.suspicious import mask_secrets
 from equipage.workspace import Workspace
 from equipage.workspace.graph import Graph, Listed, graph_of, rows_of
-from equipage.workspace.load import FileLoad
+from equipage.workspace.load import FileLoad, divide_guesses
 from equipage.workspace.report import Report
 
 #: How much of one text is shown, and how much room findings and values may take, in characters.
@@ -61,7 +61,8 @@ _NAMED_SECRET = lazy_regex(
     re.IGNORECASE,
 )
 _PASSWORD_IN_LINE = lazy_regex(r"://[^\s/:@]*:([^\s/@]+)@")
-#: The letter of each state in a matrix; a capital letter is a default that no file says.
+#: The letter of each state in a matrix, `c` where only commands do it; a capital letter is a
+#: default that no file says.
 _STATES = {"allows": "a", "partly": "p", "asks": "k", "denies": "d", "unknown": "u"}
 
 
@@ -323,7 +324,7 @@ def _agent_cells(answers: tuple[Answer | None, ...], grants: dict[Grant, int]) -
 
 def _state_letter(each: Answer | None) -> str:
     """The state of a cell as a letter, a capital one for a default."""
-    letter = "-" if each is None else _STATES[each.state]
+    letter = "-" if each is None else "c" if each.by_commands else _STATES[each.state]
     return letter.upper() if each is not None and each.is_default else letter
 
 
@@ -492,7 +493,7 @@ def survey_workspace(paths: Sequence[str], request: Request, *, kind: str | None
     kept = [workspace.load(file) for file in workspace.files()]
     found = workspace.loads()
     outcomes = [each.outcome for each in found if each.outcome is not None]
-    reaches = read_folder(outcomes)
+    reaches = read_folder(*divide_guesses(found))
     return Survey(
         report,
         tuple(rows_of(found, request)),

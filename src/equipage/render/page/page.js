@@ -95,7 +95,7 @@
           const state = agent.states[column].toLowerCase();
           if (state === "-") continue;
           row[1] += 1;
-          if (state === "a" || state === "p" || state === "k") row[0] += 1;
+          if (state === "a" || state === "p" || state === "k" || state === "c") row[0] += 1;
         }
         found.set(name, row);
       });
@@ -188,7 +188,7 @@
 
   // ------------------------------------------------------------------------------------- reach
 
-  const STATES = { a: "allowed", p: "partly allowed", k: "the client asks first", d: "not allowed", u: "unknown", "-": "does not apply" };
+  const STATES = { a: "allowed", p: "partly allowed", k: "the client asks first", c: "only by commands, which it may run", d: "not allowed", u: "unknown", "-": "does not apply" };
   const GROUPS = { activity: "May", mode: "Modes", tool: "Tools", server: "MCP servers", skill: "Skills" };
   const SORTS = { activity: "May", mode: "Mode", tool: "Tool", server: "MCP server", skill: "Skill" };
   const dot = (letter) => h("span", { class: `dot ${letter.toLowerCase()}${letter === letter.toUpperCase() ? " soft" : ""}`, "aria-hidden": "true" });
@@ -277,7 +277,7 @@
     search.addEventListener("input", update);
     return [h("h2", null, "Reach"), h("p", { class: "lead" }, "Who may do what. Choose a cell to see the field that allows or denies it, or the default that counts because no file says anything."),
       h("div", { class: "filters", role: "search" }, search),
-      h("div", { class: "legend" }, ["a", "p", "k", "d"].map((letter) => h("span", null, dot(letter), STATES[letter])), h("span", null, dot("A"), "dashed: by default, no file says so")), boxes];
+      h("div", { class: "legend" }, ["a", "p", "k", "c", "d"].map((letter) => h("span", null, dot(letter), STATES[letter])), h("span", null, dot("A"), "dashed: by default, no file says so")), boxes];
   };
 
   // ------------------------------------------------------------------------------------- graph
