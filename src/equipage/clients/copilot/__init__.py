@@ -9,29 +9,17 @@ documents. A tool of a set that is less than the set is a part of it: `edit/crea
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import cache
+from itertools import chain
 from typing import Any
 
 import msgspec
 
+from equipage.clients.catalogue import client_of
 from equipage.clients.grant_rows import Row, read_names
 from equipage.clients.grants import EVERYTHING, Grant
 from equipage.core.path import Path
 
-#: The sets of tools of the client itself, and the names that give as much as the whole set.
-TOOLS: dict[str, tuple[str, ...]] = {
-    "read": ("notebookread", "readfile", "view"),
-    "search": ("grep", "glob", "codebase", "textsearch", "filesearch"),
-    "edit": ("multiedit", "write", "notebookedit", "editfiles", "create"),
-    "execute": (
-        *("shell", "bash", "powershell", "runcommands", "runinterminal", "terminalcommand"),
-        *("runtasks", "runtask", "createandruntask"),
-    ),
-    "web": ("webfetch", "websearch", "fetch"),
-    "agent": ("custom-agent", "task", "runsubagent"),
-    "todo": ("todos", "todowrite"),
-    "vscode": (),
-    "browser": (),
-}
 #: Names that give a part of a set, in the spelling of before there were sets.
 _PARTS: dict[str, tuple[str, ...]] = {
     "read": (
@@ -48,8 +36,15 @@ _PARTS: dict[str, tuple[str, ...]] = {
     "web": ("githubRepo", "openSimpleBrowser"),
     "vscode": ("extensions", "vscodeAPI"),
 }
-_WHOLE = {name: tool for tool, names in TOOLS.items() for name in (tool, *names)}
 _PART = {name.lower(): f"{tool}({name})" for tool, names in _PARTS.items() for name in names}
+
+
+@cache
+def _sets() -> dict[str, str]:
+    """The sets of tools of the client itself, by all names that give as much as the whole set."""
+    client = client_of("GitHub Copilot")
+    own = chain(client.other_tools or (), *client.tools_by_activity.values())
+    return {**{each: each for each in own}, **client.aliases}
 
 
 def read_tools(row: Row, value: Any, path: Path) -> Iterator[Grant]:
@@ -59,10 +54,11 @@ def read_tools(row: Row, value: Any, path: Path) -> Iterator[Grant]:
 
 
 def _name_of(written: str) -> str:
+    sets = _sets()
     group, slash, inner = written.rpartition("/")
-    is_own = group.lower() in _WHOLE
+    is_own = group.lower() in sets
     if slash and not is_own:
         return written  # a tool of a server or an extension
-    name = _WHOLE.get(group.lower(), "") if inner == EVERYTHING else ""
-    name = name or _WHOLE.get(inner.lower()) or _PART.get(inner.lower(), "")
-    return name or (f"{_WHOLE[group.lower()]}({inner})" if slash else written)
+    name = sets.get(group.lower(), "") if inner == EVERYTHING else ""
+    name = name or sets.get(inner.lower()) or _PART.get(inner.lower(), "")
+    return name or (f"{sets[group.lower()]}({inner})" if slash else written)
