@@ -22,8 +22,11 @@ def matrix_of(folder: Path, files: dict[str, Any]) -> Matrix:
     workspace = Workspace([str(folder)], Request(env={}, shared=True))
     found = workspace.loads()
     outcomes = [each.outcome for each in found if each.outcome is not None]
-    (matrix,) = matrices(read_folder(outcomes))
-    return matrix
+    found_matrices = matrices(read_folder(outcomes))
+    # A list of servers has a main agent of its own.
+    return max(
+        found_matrices, key=lambda each: [agent.sort for agent in each.agents] != [MAIN_AGENT]
+    )
 
 
 def claude(**fields: Any) -> str:
@@ -179,6 +182,16 @@ ANSWERS: list[tuple[str, dict[str, Any], tuple[str, str], str, list[str]]] = [
         ("server", "microsoft/markitdown"),
         "allows",
         ["tools[1]"],
+    ),
+    (
+        "a server of VS Code",
+        {
+            ".github/agents/a.agent.md": "---\ndescription: d\n---\nDo.\n",
+            ".vscode/mcp.json": {"servers": {"docs": {"command": "x"}}},
+        },
+        ("server", "docs"),
+        "allows",
+        ["tools", "servers.docs"],
     ),
     *(
         (

@@ -165,19 +165,11 @@ def _reaches_of_editors(files: Sequence[str], system: System) -> Iterator[Reach]
 
 def _plugins_elsewhere(reaches: Sequence[Reach]) -> Iterator[str]:
     """The plugins that settings turn on and that are not in these files, as `name@marketplace`."""
-    here = {
-        each.name
-        for each in reaches
-        if each.sort == "plugin"
-        or (each.sort == "listed plugin" and any(map(_is_folder_here, each.grants)))
-    }
-    named = (grant for each in reaches for grant in each.grants if grant.sort == "plugin")
-    on = dict.fromkeys(each.name for each in named if each.effect == "allows")
+    here = {each.name for each in reaches if each.sort == "plugin"}
+    named = [(each, own) for each in reaches for own in each.grants if own.sort == "plugin"]
+    here.update(each.name for each, own in named if own.name.startswith("source = ./"))
+    on = dict.fromkeys(own.name for _, own in named if own.effect == "allows")
     yield from (each for each in on if _PLUGIN.fullmatch(each) and each.split("@")[0] not in here)
-
-
-def _is_folder_here(grant: Grant) -> bool:
-    return grant.name.startswith("source = ./")
 
 
 def _describe_unknown(word: str, agents: Sequence[AgentRow], plugins: Sequence[str]) -> str:
@@ -339,8 +331,7 @@ def _agent_lines(found: AgentRow, places: Places, why: str | None, style: Style)
             sort = column.sort
             yield f"  {_GROUP_TITLES[sort]}"
         said = each.value if column.sort == "mode" else _word(each)
-        role = "warning" if each.by_commands else _ROLES.get(each.state, "bold")
-        word = style.paint(role, said)
+        word = style.paint(_ROLES.get("partly" if each.by_commands else each.state, "bold"), said)
         margin = "    " if sort else "  "
         yield f"{margin}{visible(column.name)}: {word}"
         if each.by_commands:

@@ -102,7 +102,7 @@ def reading_of(outcome: Outcome, *, show_env: bool = False) -> Reading:
 
 
 def reading_of_guess(outcome: Outcome) -> Reading:
-    """The same of a file that was taken for its kind by what it holds. If it has what its client
+    """The reading of a file whose place says nothing of its kind. If it has what its client
     does not know, it may be one of another program."""
     reading = reading_of(outcome)
     for each in outcome.diagnostics:

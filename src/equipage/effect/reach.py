@@ -178,21 +178,18 @@ def _is_known_activity(program: str, activity: str) -> bool:
 
 def _names_of_sort(reach: Reach, sort: str) -> Iterator[str]:
     """What an agent and its settings name of a sort."""
+    program = reach.program
     if sort == "mode":
         yield from (each.mode for each in reach.grants_of("mode") if not each.default)
     elif sort == "tool":
         for each in _all_grants(reach, "tool"):
-            name = tool_of(reach.program, each.name)
-            if (
-                not each.default
-                and EVERYTHING not in name
-                and _server_in(reach.program, name) is None
-            ):
+            name = tool_of(program, each.name)
+            if not each.default and EVERYTHING not in name and _server_in(program, name) is None:
                 yield name
     else:
         yield from (each.name for each in _all_grants(reach, sort) if EVERYTHING not in each.name)
         if sort == "server":
-            found = (_server_in(reach.program, each.name) for each in reach.grants_of("tool"))
+            found = (_server_in(program, each.name) for each in reach.grants_of("tool"))
             yield from (name for name in found if name and EVERYTHING not in name)
 
 
@@ -296,10 +293,9 @@ def may_do(reach: Reach, activity: str) -> Answer | None:
     if widest.state == "denies" and (unknown := tuple(_unknown_tools(reach))):
         return Answer("unknown", unknown)
     reasons = (grant for each in answers if each.state == widest.state for grant in each.reasons)
-    by_commands = False
-    if widest.state == "denies" and activity in _DONE_BY_COMMANDS:
-        runs = may_do(reach, _RUNS)
-        by_commands = runs is not None and runs.state != "denies"
+    is_done = widest.state == "denies" and activity in _DONE_BY_COMMANDS
+    runs = may_do(reach, _RUNS) if is_done else None
+    by_commands = runs is not None and runs.state != "denies"
     return Answer(widest.state, tuple(dict.fromkeys(reasons)), by_commands=by_commands)
 
 
@@ -311,10 +307,8 @@ def _unknown_tools(reach: Reach) -> Iterator[Grant]:
     known = frozenset(client.other_tools).union(*client.tools_by_activity.values())
     for each in reach.grants_of("tool"):
         tool = tool_of(reach.program, each.name)
-        if (
-            not (each.base or tool in known or _server_in(reach.program, tool))
-            and each.effect == "allows"
-        ):
+        is_known = tool in known or _server_in(reach.program, tool)
+        if not (each.base or is_known) and each.effect == "allows":
             yield each
 
 
@@ -368,7 +362,7 @@ def _skip_question(reach: Reach, tool: str, decided: Answer) -> Answer:
 def _strictest_match(program: str, grants: Sequence[Grant], tool: str) -> Answer | None:
     everything = client_of(program).built_in_tools
     matching = [
-        each for each in grants if _is_for(program, each.name, tool) or each.name == everything
+        each for each in grants if each.name == everything or _is_for(program, each.name, tool)
     ]
     explicit = [each for each in matching if not each.base]
     # What holds for all tools of a server is closer than what holds for all tools.
@@ -414,12 +408,8 @@ def _is_for(program: str, name: str, tool: str) -> bool:
 def _may_use_server(reach: Reach, server: str, given: InheritedGrants) -> Answer | None:
     """Whether an agent may call the tools of a server; None if it has none of that name."""
     own = [each for each in reach.grants_of("server") if each.name == server]
-    tools = [
-        each
-        for each in _all_grants(reach, "tool")
-        if _server_in(reach.program, each.name) == server
-    ]
-    asked = [each for each in tools if not each.base]
+    tools = [each for each in _all_grants(reach, "tool") if not each.base]
+    asked = [each for each in tools if _server_in(reach.program, each.name) == server]
     everything = [each for each in reach.grants_of("tool") if each.name == EVERYTHING and each.base]
     listed = own or given.get(("server", server), ())
     if any(each.effect == "denies" for each in own) or (
