@@ -204,6 +204,13 @@ ANSWERS: list[tuple[str, dict[str, Any], tuple[str, str], str, list[str]]] = [
         for tool, state in {"@git": "allows", "@git/*": "allows", "@git/log": "partly"}.items()
     ),
     (
+        "all tools of its own are none of a server",
+        {".kiro/agents/a.json": {"name": "a", "tools": ["@builtin", "@git/log"]}},
+        ("tool", "@git/push"),
+        "denies",
+        ["tools"],
+    ),
+    (
         "a skill in the header",
         {AGENT: claude(skills=["s"])},
         ("skill", "s"),

@@ -360,7 +360,8 @@ def _skip_question(reach: Reach, tool: str, decided: Answer) -> Answer:
 
 
 def _strictest_match(program: str, grants: Sequence[Grant], tool: str) -> Answer | None:
-    everything = client_of(program).built_in_tools
+    own = _server_in(program, tool) is None
+    everything = client_of(program).built_in_tools if own else None
     matching = [
         each for each in grants if each.name == everything or _is_for(program, each.name, tool)
     ]

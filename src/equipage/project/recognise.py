@@ -306,9 +306,10 @@ def _built_in_places() -> PlaceIndex:
 
 @cache
 def _tool_places() -> PlaceIndex:
-    rows = [(each.kind, (path,)) for each in conventions() for path in each.paths]
-    # Of several places that a path fits, the one that names more folders is closer.
-    return PlaceIndex(sorted(rows, key=lambda row: -row[1][0].count("/")))
+    places = [(path, each.kind) for each in conventions() for path in each.paths]
+    # Of several that a path fits, the one that names more folders is closer.
+    places.sort(key=lambda place: -place[0].count("/"))
+    return PlaceIndex((kind, (path,)) for path, kind in places)
 
 
 #: Names as they are written, and the ends of others in lower case.
