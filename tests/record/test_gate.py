@@ -218,6 +218,22 @@ def test_code_that_a_client_runs_from_a_place_is_named(name: str, what: str) -> 
     assert (code, out) == (1, f"cannot be judged: {name}: {what} added; equipage does not read it\n")  # fmt: skip
 
 
+@pytest.mark.requirement("GT-01")
+def test_a_file_that_git_tracks_and_ignores_is_in_every_revision() -> None:
+    settings = ".claude/settings.json"
+    write(Path(), {settings: {"permissions": {"deny": ["Bash"]}}})
+    commit(Path.cwd())
+    write(Path(), {".gitignore": ".claude/\n"})
+    commit(Path.cwd())
+    assert gate()[:2] == (0, "no difference in meaning\n")
+    write(Path(), {settings: {}, ".claude/agents/a.md": AGENT.format("Read, Grep, Bash")})
+    commit(Path.cwd())
+    code, out, _ = in_process(["diff", "HEAD~1", "HEAD", "--fail-on", "widened"])
+    assert (code, out.count("permission widened: ")) == (1, 2), out
+    shutil.rmtree(".claude")
+    assert in_process(["diff", "HEAD"]).code == 1
+
+
 def put(files: Any) -> None:
     """Write files, remove those without a content, and set the marks of programs."""
     for name, content in files.items():

@@ -114,6 +114,8 @@ class _Repository:
 
     def tracks(self, path: str, *, is_folder: bool) -> bool:
         """Whether a file is tracked, or a file below a folder."""
+        if self.system.holds_tracked_files_alone:
+            return True
         if not self._read:
             self._read = True
             try:
