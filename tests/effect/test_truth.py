@@ -626,7 +626,7 @@ ATTACKS = [
     )),
     Change("T8: what a guard sources", guard("sh guard.sh", **{"guard.sh": ". ./lib.sh\n", "lib.sh": "exit 2\n"}), {"lib.sh": "exit 0\n"}, ("lib.sh",)),
     *(Change(f"a file without an ending: {command}", guard(command, check="exit 2\n"), {"check": "exit 0\n"}, ("check: a program that guards changed",)) for command in ("./check", "./check x", "bash check", "python check", "x && ./check")),
-    *(Change(f"{command}: {text.strip()} {file}", guard(command, **({first: text} if text else {}), **{file: "2\n"}), {file: "0\n"}, (f"{file}: a program that guards changed",)) for command, first, text, file in (
+    *(Change(f"{command}: {text.strip()} {file}", guard(command, **({first: text} if text else {}), **{file: "2\n"}), {file: "0\n"}, (f"{file}: a {'file that a guard names' if file.endswith('.json') else 'program that guards'} changed",)) for command, first, text, file in (
         ("python3 s/g.py", "s/g.py", "import rules\n", "s/rules.py"),
         ("python3 s/g.py", "s/g.py", "from rules.core import run\n", "s/rules/core.py"),
         ("python3 s/g.py", "s/g.py", "from rules.core import run\n", "s/rules/__init__.py"),
@@ -640,6 +640,9 @@ ATTACKS = [
         ("perl s/g.pl", "s/g.pl", "use Rules::Core;\n", "s/Rules/Core.pm"),
         ("bash s/g.sh", "s/g.sh", 'source "${BASH_SOURCE%/*}/lib.sh"\n', "s/lib.sh"),
         ("bash s/g.sh", "s/g.sh", 'HERE=$(pwd)\nsource "$HERE/inner/lib.sh"\n', "s/inner/lib.sh"),
+        ("sh s/g.sh deny", "s/g.sh", 'S="${ROOT}/s/hooks/${1}/hook.sh"; exec "$S"\n', "s/hooks/deny/hook.sh"),
+        ("sh s/g.sh", "s/g.sh", "[ -d .git ] && . s/rules.sh\n", "s/rules.sh"),
+        ("python s/g.py", "s/g.py", 'run(f"s/hooks/{name}/hook.sh")\n', "s/hooks/deny/hook.sh"),
         ("python s/g.py", "s/g.py", 'join(dirname(__file__), "cfg", "deny.json")\n', "s/cfg/deny.json"),
         ("python s/g.py", "s/g.py", 'Path(__file__).parent / "a" / "b" / "deny.json"\n', "s/a/b/deny.json"),
     )),

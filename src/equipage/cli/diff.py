@@ -49,7 +49,13 @@ from equipage.record.sides import (
     loads_of,
     rule_changes,
 )
-from equipage.render.effect import VERBS, lines_of_reach, reach_to_dict, render_markdown
+from equipage.render.effect import (
+    VERBS,
+    group_unjudged,
+    lines_of_reach,
+    reach_to_dict,
+    render_markdown,
+)
 from equipage.render.text import Style, change_lines
 from equipage.workspace import Workspace
 from equipage.workspace.report import Report
@@ -440,9 +446,9 @@ def _lines(diffs: list[FileDiff], unknown: list[Unjudged], style: Style) -> Iter
         yield f"{files}: {counts}" if counts else files
     if diffs and unknown:
         yield ""
-    for each in unknown:
+    for files, each in group_unjudged(unknown):
         painted = style.paint("warning" if each.counts else "place", "cannot be judged")
-        yield f"{painted}: {visible(each.file)}: {visible(each.reason)}"
+        yield f"{painted}: {visible(files)}: {visible(each.reason)}"
 
 
 def _change_lines(diff: FileDiff, change: Change, style: Style) -> Iterator[str]:

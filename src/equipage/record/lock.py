@@ -42,6 +42,7 @@ from equipage.loading.result import CANONICAL_VERSION, canonical_json
 from equipage.loading.session import Request, Run
 from equipage.project.settings import load_project_settings, projects_of
 from equipage.record.commands import (
+    MAX_READ,
     code_loaded,
     divide,
     files_beside_launchers,
@@ -430,9 +431,14 @@ def lock_outcome(outcome: Outcome, file: str, root: str, run: Run) -> LockedFile
     # What a runner or a script reads counts, whether or not it acts for this command.
     start, system = os.path.dirname(real), run.files.system
     code = [path for each in reaches for path in code_loaded(each.grants)]
-    read = dict(files_read_by([*commands, *divide(code)], start, root, system))
     values = divide(files_with_values(nodes), folders_named(nodes))
-    read |= files_read_by(values, start, root, system, follow=False)
+    found = (
+        *files_read_by([*commands, *divide(code)], start, root, system),
+        *files_read_by(values, start, root, system, follow=False),
+    )
+    read = {each.path: each.runs for each in found}
+    if root in read:
+        problems.append(f"its commands lead to more than {MAX_READ:,} files; no more are locked")
     beside = files_beside_launchers(commands, root, system)
     _record_files(others.files_at([*read, *beside]), root, files)
     programs = (path for path, runs in read.items() if runs and system.is_executable(path))

@@ -21,6 +21,7 @@ from equipage.clients.launchers import split_command
 from equipage.clients.mcp import dialect_of
 from equipage.clients.plugins import OWNERS, all_parts
 from equipage.clients.reading import client_folder, reaches_of, reading_of, unknown_keys_of
+from equipage.clients.tables.activities import CLIENT_FOLDERS
 from equipage.clients.tables.unread import (
     CODEX_RULE,
     COMPILED_END,
@@ -42,6 +43,8 @@ from equipage.effect.reach import (
     servers_gone,
 )
 from equipage.files import System, is_below
+from equipage.files.walking import Names
+from equipage.files.walking import walk as walk_folder
 from equipage.loading.pipeline import Outcome
 from equipage.loading.session import Run
 from equipage.project.settings import load_project_settings, projects_of
@@ -70,6 +73,9 @@ class Loads(msgspec.Struct, frozen=True):
     rules: dict[str, tuple[Reach, ...]] = {}  #: of those that are understood, what they allow
     #: what has a hook that can stop a call, and a file that it runs → the hash of that file
     guards: dict[tuple[str, str], str] = {}
+    code: set[str] = set()  #: of these files, those that are programs and not only named by one
+    #: where programs that guard name more files than are looked for → the hash of all files there
+    uncovered: dict[str, str] = {}
     programs: dict[str, str] = {}  #: other file that a client runs → its hash
     moved: dict[str, str] = {}  #: what is at another place on the other side → that place
 
@@ -180,10 +186,15 @@ def _add_companions(name: str, outcome: Outcome, folder: str, loads: Loads) -> N
 
     def contents(names: Iterable[str], follow: bool = True) -> Iterator[tuple[str, str]]:
         found = commands.divide(names, folders)
-        for path, runs in commands.files_read_by(found, start, root, system, follow=follow):
-            content = _content(system.peek(path), path, system, runs=runs)
+        for each in commands.files_read_by(found, start, root, system, follow=follow):
+            name = _name(each.path, top)
+            if each.path == root and name not in loads.uncovered:
+                loads.uncovered[name] = _hash_of_all(root, system)
+            content = _content(system.peek(each.path), each.path, system, runs=each.runs)
             if content is not None:
-                yield _name(path, top), content
+                if each.is_code:
+                    loads.code.add(name)
+                yield name, content
 
     # What a client loads can stop calls, and let them through.
     code = (path for each in reaches for path in commands.code_loaded(each.grants))
@@ -198,8 +209,30 @@ def _add_companions(name: str, outcome: Outcome, folder: str, loads: Loads) -> N
         loads.unread[_name(path, top)] = what, system.sha256(path) or _OUT
 
 
+class _EveryFile:
+    """Every file that git does not ignore is wanted."""
+
+    def names_in(self, folder: str) -> Names:
+        return frozenset(), ("",)
+
+    def is_known(self, path: str) -> bool:
+        return False
+
+    def is_claimed(self, path: str) -> bool:
+        return True
+
+    is_place = is_claimed
+
+
+def _hash_of_all(root: str, system: System) -> str:
+    """What tells a folder from the same one with any file changed."""
+    found = walk_folder(root, CLIENT_FOLDERS, system, _EveryFile())
+    hashes = sorted((_name(each.path, root), system.sha256(each.path) or _OUT) for each in found)
+    return hashlib.sha256(repr(hashes).encode()).hexdigest()
+
+
 def _sort_loads(found: Iterable[FileLoad], folder: str | None, system: System) -> Loads:
-    loads = Loads({}, unread={}, rules={}, guards={}, programs={})
+    loads = Loads({}, unread={}, rules={}, guards={}, code=set(), uncovered={}, programs={})
     problems: list[Diagnostic] = []
     for each in found:
         name = "" if folder is None else _name(each.path, folder)
@@ -317,8 +350,15 @@ def find_unjudged(old: Loads, new: Loads) -> Iterator[Unjudged]:
             how = "cannot be run any more" if f"{other} runs" == digest else how
             if (name, how) not in told:
                 told.add((name, how))
-                reason = f"a program that guards {how}; equipage does not read it"
-                yield Unjudged(name, reason, True)
+                is_code = name in old.code or name in new.code
+                what = "a program that guards" if is_code else "a file that a guard names"
+                yield Unjudged(name, f"{what} {how}; equipage does not read it", True)
+    from equipage.record.commands import MAX_READ  # few have any
+
+    for name in sorted({*old.uncovered, *new.uncovered}):
+        if old.uncovered.get(name) != new.uncovered.get(name):
+            reason = f"guards name more than {MAX_READ:,} files, and one of them may have changed"
+            yield Unjudged(name, reason, True)
     guarding = {file for _, file in (*old.guards, *new.guards)}
     for name in sorted(old.programs.keys() & new.programs.keys() - guarding):
         if old.programs[name] != new.programs[name]:
