@@ -12,7 +12,7 @@ import pytest
 
 from equipage.files.sandbox import MAX_BYTES
 from lab import Link, commit, environment, in_process, settle, write
-from record.ways import WAYS, guard, plugin
+from record.ways import WAYS, WIDER, guard, plugin
 
 WIDE = "---\nname: b\ndescription: d\n---\nText.\n"
 AGENT = "---\nname: reviewer\ndescription: d\ntools: {}\n---\nReview.\n"
@@ -414,7 +414,7 @@ def test_a_policy_that_forbids_less_is_seen() -> None:
 HIDDEN: dict[str, dict[str, str | Link]] = {
     "a folder of that name is usually skipped": {".claude/agents/venv/b.md": WIDE},
     "so is this one": {".claude/agents/.cache/sub/b.md": WIDE},
-    "a skill may have that name": {".claude/skills/node_modules/SKILL.md": WIDE},
+    "a skill may have that name": {".claude/skills/node_modules/SKILL.md": WIDER},
     "a link to a file that was there": {".claude/agents/b.md": Link("../../kept/.claude/b.md")},
     "settings of another folder": {".claude/settings.json": Link("../kept/.claude/settings.json")},
     "an agent as a command": {".claude/commands/b.md": Link("../../kept/.claude/agents/c.md")},
@@ -431,7 +431,7 @@ def test_what_is_found_by_another_way_counts(files: dict[str, str | Link]) -> No
         Path(),
         {
             "kept/.claude/b.md": WIDE,
-            "kept/.claude/agents/c.md": WIDE,
+            "kept/.claude/agents/c.md": WIDER,
             "kept/.claude/settings.json": '{"permissions": {"allow": ["Bash"]}}',
         },
     )

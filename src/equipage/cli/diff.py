@@ -48,6 +48,7 @@ from equipage.record.sides import (
     follow_moves,
     loads_of,
     rule_changes,
+    rules_of,
 )
 from equipage.render.effect import (
     VERBS,
@@ -359,6 +360,7 @@ def _load_side(side: Side, workspace: Workspace, output: Output) -> Loads:
 
 
 def _compare_files(old: Loads, new: Loads, single: str, *, show_env: bool) -> Iterator[FileDiff]:
+    rules = rules_of(old, new)
     for name in sorted({*old.outcomes, *new.outcomes}):
         shown, before, after = name or single, old.outcomes.get(name), new.outcomes.get(name)
         was, now = (None if each is None else reading_of(each) for each in (before, after))
@@ -367,7 +369,8 @@ def _compare_files(old: Loads, new: Loads, single: str, *, show_env: bool) -> It
         # What is known only now counts as new.
         known = None if was is not None and was.unknown else before
         reach = differences(
-            *(() if each is None else reaches_of(each, file=shown) for each in (known, after))
+            *(() if each is None else reaches_of(each, file=shown) for each in (known, after)),
+            rules,
         )
         # What exists on one side only is compared with an empty configuration.
         values = [

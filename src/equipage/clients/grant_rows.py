@@ -87,8 +87,10 @@ def _split_field(field: str) -> tuple[str, ...]:
 
 
 def allows_only(field: str, sort: str = "tool", absent: Effect = "allows") -> Row:
-    """A list of all that is allowed: the rest is denied. If absent, `absent` holds for all."""
-    return Row(_split_field(field), sort, read_names, "allows", otherwise="denies", absent=absent)
+    """A list of all that may be used: the rest is denied. If absent, `absent` holds for all."""
+    # What is asked about without the list is still asked about if it is in it.
+    effect: Effect = "asks" if absent == "asks" else "allows"
+    return Row(_split_field(field), sort, read_names, effect, otherwise="denies", absent=absent)
 
 
 def only_values(field: str) -> Row:
@@ -153,9 +155,19 @@ def servers(field: str, tools: Effect = "asks") -> Row:
     return Row(_split_field(field), "server", _read_servers, default=tools)
 
 
-def hooks(field: str) -> Row:
-    """Programs that run at events, some of which can stop a call."""
-    return Row(_split_field(field), "program", _read_hooks)
+def hooks(field: str, time: int | None = None) -> Row:
+    """Programs that run at events, some of which can stop a call; `time` is the longest that one
+    has which says nothing."""
+    return Row(_split_field(field), "program", _read_hooks, default=time)
+
+
+def at_most(field: str) -> Row:
+    """A number that limits; what holds without it is not known."""
+
+    def read(_row: Row, value: Any, path: Path) -> Iterator[Grant]:
+        yield from _limit_grants(field, value, path, is_wide=lambda number: number)
+
+    return Row(_split_field(field), "mode", read)
 
 
 def runs(field: str) -> Row:
@@ -249,10 +261,13 @@ def access_levels(field: str) -> Row:
     return Row(_split_field(field), "mode", read)
 
 
-def variables(field: str) -> Row:
-    """Variables for programs; of some, the value counts as well."""
+def variables(field: str, *idle: str) -> Row:
+    """Variables for programs; of some, the value counts as well, and those that are `idle` allow
+    nothing."""
 
     def read(row: Row, value: Any, path: Path) -> Iterator[Grant]:
+        if isinstance(value, dict):
+            value = {key: each for key, each in value.items() if key not in idle}
         yield from read_names(row, value, path)
         yield from _steering_grants(field, value, path)
         yield from _table_value_grants(field, value, path)
@@ -364,6 +379,22 @@ def _mode_grant(row: Row, value: Any, path: Path, *, is_default: bool = False) -
         widest=level >= last,
         usual=usual[0] if usual else None,
     )
+
+
+def _limit_grants(
+    name: str, value: Any, path: Path, is_wide: Callable[[int], int], usual: int | None = None
+) -> Iterator[Grant]:
+    """A number as a mode, by how wide it is. Where it goes, what takes its place is not known."""
+    is_number = isinstance(value, int | float) and not isinstance(value, bool) and value > 0
+    level = is_wide(min(int(value), _MAX_LIMIT)) if is_number else _MAX_LIMIT + 1
+    shown = f"{name} = {_compact_json(value)}"
+    known = None if usual is None else is_wide(usual)
+    yield Grant("mode", shown, "allows", path=path, level=level, usual=known)
+    yield Grant("guard", name, "denies", path=path)
+
+
+#: What is more counts as this.
+_MAX_LIMIT = 10**7
 
 
 def _is_same_value(one: Any, other: Any) -> bool:
@@ -663,11 +694,14 @@ _BLOCKING_EVENT = lazy_regex(
 #: it does: arguments, a time limit, an input, whether it runs once.
 _HOOK_KEYS_NOT_COMPARED = frozenset(
     {"type", "matcher", "match", "if", "async", "asyncRewake", "onFailure", "allowedEnvVars"}
-    | {"continueOnBlock", "statusMessage", "description", "comment"}
+    | {"continueOnBlock", "statusMessage", "description", "comment", "timeout", "timeoutSec"}
 )
+#: A matcher for several tools, and those for all.
+_SEVERAL_NAMES = re.compile(r"[\w-]+(?:\|[\w-]+)+")
+_ANY_MATCHERS = ("", "*", ".*")
 
 
-def _read_hooks(_row: Row, value: Any, path: Path) -> Iterator[Grant]:
+def _read_hooks(row: Row, value: Any, path: Path) -> Iterator[Grant]:
     if isinstance(value, str):  # the path of a file with hooks
         yield Grant("program", value, "allows", path=path)
     # Clients nest events, matchers and handlers in different ways; the first key is the event.
@@ -684,7 +718,7 @@ def _read_hooks(_row: Row, value: Any, path: Path) -> Iterator[Grant]:
         found = each.get("matcher") or each.get("match")
         matcher = found if isinstance(found, str) else _compact_json(found) if found else matcher
         ran = list(_hook_commands(each))
-        yield from _hook_grants(each, ran, here, event, matcher)
+        yield from _hook_grants(each, ran, here, event, matcher, row.default)
         if not ran:
             waiting += (
                 (inner, (*here, key), event or str(key), matcher)
@@ -694,18 +728,25 @@ def _read_hooks(_row: Row, value: Any, path: Path) -> Iterator[Grant]:
 
 
 def _hook_grants(
-    hook: dict[str, Any], ran: list[str], path: Path, event: str, matcher: str
+    hook: dict[str, Any], ran: list[str], path: Path, event: str, matcher: str, time: int | None
 ) -> Iterator[Grant]:
     """What a hook that runs some commands grants; a table around hooks runs none."""
     rest = {key: inner for key, inner in hook.items() if key not in _HOOK_KEYS_NOT_COMPARED}
     # What runs beside the agent, or after it, stops nothing.
     is_beside = hook.get("async") is True or hook.get("asyncRewake") is True
     stops = _BLOCKING_EVENT.match(event) is not None and not is_beside
-    limits = "".join(f" {part}" for part in (matcher, *_texts_of(hook.get("if"))) if part)
+    matchers = matcher.split("|") if _SEVERAL_NAMES.fullmatch(matcher) else [matcher]
+    limits = "".join(f" {part}" for part in _texts_of(hook.get("if")))
     for text in ran:
         yield Grant("program", text, "allows", path=path, hidden=Hidden(_compact_json(rest)))
-        if stops:
-            yield Grant("guard", f"{event}{limits}: {text}", "denies", path=path)
+        for each in matchers if stops else ():
+            before = EVERYTHING if each in _ANY_MATCHERS else each
+            yield Grant("guard", f"{event} {before}{limits}: {text}", "denies", path=path)
+        for key in ("timeout", "timeoutSec") if stops else ():
+            if key in hook:  # one that takes too long stops nothing
+                name = f"{key} of {text.replace(' = ', '=')}"
+                less = _MAX_LIMIT.__sub__
+                yield from _limit_grants(name, hook[key], (*path, key), less, time)
     for row in _HOOK_FAILURE_ROWS:
         if row.at[0] in hook:
             yield _mode_grant(row, hook[row.at[0]], (*path, *row.at))

@@ -340,7 +340,7 @@ def _main_agents(giving: Iterable[Reach]) -> Iterator[Reach]:
             )
         )
         first = layers[0]
-        grants = tuple(_merge_layers(layers, program))
+        grants = tuple(merge_layers(layers, program))
         unknown = next((each.unknown for each in layers if each.unknown), "")
         yield Reach(
             *(MAIN_AGENT, MAIN_AGENT, first.kind, program, first.file, grants),
@@ -349,7 +349,7 @@ def _main_agents(giving: Iterable[Reach]) -> Iterator[Reach]:
         )
 
 
-def _merge_layers(layers: Iterable[Reach], program: str) -> Iterator[Grant]:
+def merge_layers(layers: Iterable[Reach], program: str) -> Iterator[Grant]:
     """The grants of all layers: lists are joined, of a mode the highest that is written counts."""
     kept: dict[object, Grant] = {
         tool: Grant("tool", tool, "allows", default=True) for tool in UNASKED_TOOLS.get(program, ())

@@ -10,12 +10,13 @@ from __future__ import annotations
 import hashlib
 import os
 import posixpath
-import re
 from collections.abc import Iterable, Iterator
+from typing import Any
 
 import msgspec
 
 from equipage.clients.file_grants import name_and_sort, program_of_file
+from equipage.clients.grant_rows import servers
 from equipage.clients.grants import Reach
 from equipage.clients.launchers import split_command
 from equipage.clients.mcp import dialect_of
@@ -37,8 +38,11 @@ from equipage.core.path import Path, format_path, walk
 from equipage.core.source import Span
 from equipage.effect.reach import (
     Difference,
+    difference_between,
     differences,
     leaves_nothing,
+    mentions_any,
+    names_in_rules,
     reaches_of_part,
     servers_gone,
 )
@@ -280,7 +284,7 @@ def follow_moves(old: Loads, new: Loads) -> Loads:
     gone, come = _movables(old, new), _movables(new, old)
     if not (gone and come):
         return old
-    rules, moved = _names_in_rules(old, new), dict[str, str]()
+    rules, moved = rules_of(old, new), dict[str, str]()
     for shared in (slice(3), slice(1, 4)):  # all but the content, and all but the name
         places: dict[tuple[str | None, ...], list[str]] = {}
         for now, facts in come.items():
@@ -289,7 +293,7 @@ def follow_moves(old: Loads, new: Loads) -> Loads:
         for was, facts in gone.items():
             free = places.get(facts[shared], []) if was not in moved else []
             names = {facts[0], *(come[now][0] for now in free[:1])}
-            if free and (len(names) == 1 or not _mentions_any(rules, names)):
+            if free and (len(names) == 1 or not mentions_any(rules, names)):
                 moved[was] = free.pop(0)
     return msgspec.structs.replace(
         old,
@@ -315,18 +319,10 @@ def _movables(side: Loads, other: Loads) -> dict[str, tuple[str, str, str, str |
     return dict(sorted(found.items()))
 
 
-def _names_in_rules(*sides: Loads) -> str:
-    """What rules are about that may name an agent, a command or a skill."""
-    reaches = (
-        each for side in sides for outcome in side.outcomes.values() for each in reaches_of(outcome)
-    )
-    grants = (grant for each in reaches for grant in each.grants)
-    return "\n".join({each.name for each in grants if each.sort in ("tool", "agent", "skill")})
-
-
-def _mentions_any(text: str, names: Iterable[str]) -> bool:
-    """Whether one of some names is a word of a text."""
-    return any(re.search(rf"(?<![\w-]){re.escape(name)}(?![\w-])", text) for name in names)
+def rules_of(*sides: Loads) -> str:
+    """What rules of some sides name."""
+    outcomes = (outcome for side in sides for outcome in side.outcomes.values())
+    return names_in_rules(reach for each in outcomes for reach in reaches_of(each))
 
 
 def find_unjudged(old: Loads, new: Loads) -> Iterator[Unjudged]:
@@ -430,19 +426,35 @@ def _unknown_key_changes(
     name: str, before: Outcome | None, after: Outcome | None
 ) -> Iterator[Unjudged]:
     """The keys that are in no table and changed: any of them may allow or forbid something."""
+    shown = after or before
+    assert shown is not None
     old, new = ({} if each is None else unknown_keys_of(each) for each in (before, after))
     texts = [{path: canonical_text(each) for path, each in side.items()} for side in (old, new)]
     gone = _places_of_servers_gone(before, after)
     for path in dict.fromkeys((*old, *new)):
         is_gone = path not in new and any(path[: len(each)] == each for each in gone)
-        if texts[0].get(path) != texts[1].get(path) and not is_gone:
+        is_same = texts[0].get(path) == texts[1].get(path)
+        if not (is_same or is_gone or _narrows_server(shown.kind.name, path, old, new)):
             how = "added" if path not in old else "removed" if path not in new else "changed"
-            where = after if path in new else before
-            assert where is not None
+            where = shown if path in new or before is None else before
             located = where.documents[0].locate([path]).get(path)
             span = None if located is None else located.key or located.value
             reason = f"`{format_path(path)}` {how}; equipage does not know this key"
             yield Unjudged(name, reason, counts=True, span=span)
+
+
+def _narrows_server(kind: str, path: Path, old: dict[Path, Any], new: dict[Path, Any]) -> bool:
+    """Whether a key of a server allows no more, whichever client reads it."""
+    if kind != "mcp" or len(path) < 3:
+        return False
+    _, name, key = path
+    row = servers("servers")
+    sides = ({key: side[path]} if path in side else {} for side in (old, new))
+    reaches = (
+        Reach("", "servers", kind, "", "", tuple(row.grants({"servers": {name: each}})))
+        for each in sides
+    )
+    return not difference_between(*reaches).widening_steps
 
 
 def _places_of_servers_gone(before: Outcome | None, after: Outcome | None) -> list[Path]:
