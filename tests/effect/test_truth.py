@@ -680,6 +680,8 @@ ATTACKS = [
         ("bash s/g.sh", "s/g.sh", 'source "${BASH_SOURCE%/*}/lib.sh"\n', "s/lib.sh"),
         ("bash s/g.sh", "s/g.sh", 'HERE=$(pwd)\nsource "$HERE/inner/lib.sh"\n', "s/inner/lib.sh"),
         ("sh s/g.sh deny", "s/g.sh", 'S="${ROOT}/s/hooks/${1}/hook.sh"; exec "$S"\n', "s/hooks/deny/hook.sh"),
+        ("sh s/g.sh deny", "s/g.sh", 'exec sh "$(dirname "$0")/$1.sh"\n', "s/deny.sh"),
+        ("sh s/g.sh deny", "s/g.sh", '. "$HERE/$1"\n', "s/deny.py"),
         ("sh s/g.sh", "s/g.sh", "[ -d .git ] && . s/rules.sh\n", "s/rules.sh"),
         ("python s/g.py", "s/g.py", 'run(f"s/hooks/{name}/hook.sh")\n', "s/hooks/deny/hook.sh"),
         ("python s/g.py", "s/g.py", 'join(dirname(__file__), "cfg", "deny.json")\n', "s/cfg/deny.json"),

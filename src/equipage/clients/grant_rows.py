@@ -161,7 +161,7 @@ def hooks(field: str, time: int | None = None) -> Row:
     return Row(_split_field(field), "program", _read_hooks, default=time)
 
 
-def at_most(field: str) -> Row:
+def limit(field: str) -> Row:
     """A number that limits; what holds without it is not known."""
 
     def read(_row: Row, value: Any, path: Path) -> Iterator[Grant]:

@@ -172,7 +172,7 @@ def _is_about(grant: Grant, name: str) -> bool:
     if grant.sort in _LITERAL_SORTS and not grant.base:
         if grant.sort == "program" and grant.name != EVERYTHING:
             return grant.name in (_PINNED_PACKAGE.sub(rf"\1{tag}", name) for tag in ("", "@latest"))
-        # A hook that stands before all calls stands before some of them.
+        # What can stop every call can stop some of them.
         event, star, text = grant.name.partition(" *: ")
         is_wider = name.startswith(f"{event} ") and name.endswith(f": {text}")
         return grant.name == EVERYTHING or (grant.sort == "guard" and star != "" and is_wider)

@@ -184,9 +184,11 @@ _MODULE_ENDINGS = (
 _MODULE_FOLDERS = ("", "src", "lib")
 #: The folder before a wildcard or a variable, such as `hooks/` of `hooks/*.sh` and `hooks/$1.sh`.
 _BEFORE_WILDCARD = re.compile(r"(?<![\w.+@%/-])[\w.+@%/-]*/(?=[\w.+@%-]*[*?\[${%])")
+#: A variable in the folder of another, such as `"$HERE/$1.sh"`: it may be that of the script.
+_BESIDE = re.compile(r"(?:[})\"'`]|\$\w+)/\$")
 #: Code, by its name; other texts name no modules.
 _CODE = re.compile(r"(?:\A|[/\\])\.?[^/\\.]+\Z|\.(?:\w*sh|[cm]?[jt]sx?|py|rb|p[lm]|ps1|mk)\Z")
-#: Texts for people: what they name is read by nobody.
+#: Texts for people: no program follows what they name.
 _PROSE = re.compile(r"\.(?:md|mdx|markdown|rst|adoc|html?|svg|css)\Z", re.IGNORECASE)
 #: Where version control keeps what it knows; no program of a project is in it.
 _VERSION_CONTROL = frozenset({".git", ".hg", ".svn"})
@@ -216,7 +218,7 @@ def paths_meant(words: Sequence[str], *, is_code: bool) -> list[str]:
 
 
 class FileRead(msgspec.Struct, frozen=True):
-    """A file that a command leads to; the root stands for more files than are looked for."""
+    """A file that a command leads to; the root if there are more than are looked for."""
 
     path: str
     runs: bool = False  #: whether it is run as a program
@@ -300,6 +302,9 @@ class _Search:
         if data is None or len(set(named)) > _MAX_NAMES:
             self.is_cut_off |= is_code
             return
+        if is_code and _BESIDE.search(text):
+            names = (each.name for each in entries_of(os.path.dirname(file), self.system))
+            named += filter(_CODE.search, names)
         run = sorted(programs_run_by_name([[text]])) if is_code else ()
         programs = paths_meant(run, is_code=True)
         self.programs.update(programs)
