@@ -82,6 +82,8 @@ MODULES = dict(modules())
 #: all (`os.devnull`).
 OPENS = {
     "equipage.core.diagnostics",  # the words of codes, which are part of the package
+    "equipage.clients.catalogue",  # as are the tables of clients
+    "equipage.clients.index",
     "equipage.files.sandbox",
     "equipage.files.disk",
     "equipage.files.writing",

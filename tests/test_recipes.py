@@ -152,36 +152,33 @@ def timeout_is_long_enough(config: Any, _session: Session) -> Iterator[Fact]:
 
 
 def test_a_file_of_a_client(clone: Clone, tmp_path: Path) -> None:
-    """One table and its name in `CONVENTIONS`; with the case, two files."""
-    assert "`CONVENTIONS`" in recipe("A file of a client")
+    """A table, and the name of its client; with the case, three files."""
+    assert "`client.toml`" in recipe("A file of a client")
     table = """\
-TUG_AGENT = Convention(
-    kind="tug-agent",
-    paths=(".tug/agents/*.md",),
-    tool="Tug",
-    title="Tug agent",
-    sort="agent",
-    fields=(
-        Field("name", "its name", required="error"),
-        Field("description", "when to use it", required="warning"),
-        tool_list("tools", "the only tools it may use"),
-    ),
-    example="---\\nname: NAME\\ndescription: Pulls.\\n---\\nPull.\\n",
-)
+kind = "tug-agent"
+title = "Tug agent"
+paths = [".tug/agents/*.md"]
 
+[fields]
+name = { meaning = "its name", required = "error" }
+description = { meaning = "when to use it", required = "warning" }
+tools = { meaning = "the only tools it may use", type = "names", restricts = true, split = "," }
+
+[[grants]]
+rows = [{ allows_only = "tools" }]
+
+[example]
+text = "---\\nname: NAME\\ndescription: Pulls.\\n---\\nPull.\\n"
 """
-    clone.change(
-        "clients/tables/terminals.py",
-        ("CONVENTIONS = (\n", table),
-        ("    AMP_SETTINGS,\n", "    TUG_AGENT,\n"),
-    )
+    clone.write("clients/tug/client.toml", 'name = "Tug"\n')
+    clone.write("clients/tug/agent.toml", table)
     clone.make_stubs()
     agent = "---\nname: pull\ndescription: Pulls.\ntool: Bash\n---\nPull.\n"
     done = clone.run(tmp_path, {".tug/agents/pull.md": agent}, "check", "-f", "concise")
     assert done.out.startswith(
         ".tug/agents/pull.md:4:1: error[unknown-field] `tool` is not a field of a Tug agent"
     ), done.out + done.err
-    assert len(clone.touched) == 1
+    assert len(clone.touched) == 2
     # Everything else follows from the table.
     listed = clone.run(tmp_path, {}, "new", "tug-agent", "push", "--stdout")
     assert listed.out == "---\nname: push\ndescription: Pulls.\n---\nPull.\n", listed.err

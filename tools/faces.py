@@ -1,6 +1,5 @@
 """Writes what is made from the kinds: where `equipage.models` finds them (`models.json`), what type
-checkers read (`models.pyi` and `api.pyi`), and `clients/tables/paths.py`, by which files are
-recognised.
+checkers read (`models.pyi` and `api.pyi`), and `clients/index.json`, by which files are recognised.
 
     python tools/faces.py                 write them
     python tools/faces.py --check         fail if they are not what this program would write
@@ -10,7 +9,8 @@ The stubs are large, so git ignores them.
 
 Kinds, their models and their options are the source. The models of conventions are made at run
 time from tables, so the stub is the only place where a type checker can see their fields. The
-tables are large, so recognition reads their paths alone.
+tables are large, so the index says what is asked of all of them; it keeps its order, in which kinds
+are recognised, and a new kind comes last.
 """
 
 from __future__ import annotations
@@ -29,12 +29,12 @@ from pathlib import Path
 from typing import Any
 
 import msgspec
+import rtoml
 
 from equipage.clients import format as client_format
 from equipage.clients import mcp
-from equipage.clients.tables import conventions as tools
-from equipage.clients.tables import paths
-from equipage.clients.tables.skills import VARIANTS
+from equipage.clients.catalogue import SKILL_TABLES, client_named, convention_in, table_file
+from equipage.clients.index import KINDS, Entry
 from equipage.formats.defect.mcp import McpJson
 from equipage.formats.defect.skill import Skill
 from equipage.formats.server.compose import ServerLimits
@@ -49,14 +49,58 @@ from equipage.project.registry import built_in_kinds, format_named
 PACKAGE = Path(__file__).parents[1] / "src/equipage"
 FROM_KINDS = "made by tools/faces.py from the kinds; `make stubs` renews it."
 
+
+def entries() -> dict[str, Entry]:
+    """What the tables say of each kind. Those of skills of single clients are left out."""
+    folder = PACKAGE / "clients"
+    paths = (path.relative_to(folder) for path in sorted(folder.glob("*/*.toml")))
+    names = [path.with_suffix("").as_posix() for path in paths]
+    others = {"mcp/dialects", *(name for name in names if name.endswith("/client"))}
+    tables = {name: table_file(name) for name in names if name not in others}
+    bases = {each.content["like"] for each in tables.values() if "like" in each.content}
+    found: dict[str, Entry] = {}
+    for name, table in tables.items():
+        if name in bases or (name in SKILL_TABLES and name != SKILL_TABLES[0]):
+            continue
+        kind = table.content["kind"]
+        if kind in found:
+            raise SystemExit(f"{name}.toml and {found[kind].file}.toml are both of {kind}")
+        found[kind] = entry_of(name)
+    found["mcp"] = msgspec.structs.replace(found["mcp"], paths=mcp.PATHS)
+    return {kind: found[kind] for kind in (*KINDS, *found) if kind in found}
+
+
+def entry_of(name: str) -> Entry:
+    content = table_file(name).content
+    if "title" not in content:
+        if other := content.keys() - {"kind", "tool", "grants"}:
+            raise SystemExit(f"{name}.toml has no title, so it cannot have {', '.join(other)}")
+        return Entry(name, content.get("tool") or client_named(name.partition("/")[0]).name)
+    table = convention_in(name)
+    return Entry(
+        name,
+        table.tool,
+        table.paths,
+        table.title,
+        table.sort,
+        table.syntax,
+        tuple(each.name for each in table.fields),
+        tuple(sorted(table.restricting_fields)),
+    )
+
+
 # The tables count here, not what was made of them before: a new kind must be known below.
-paths.PATHS = {**tools.PATHS, "mcp": mcp.PATHS}
+MADE = entries()
+KINDS.clear()
+KINDS.update(MADE)
+FOLDERS = sorted(path.parent.name for path in (PACKAGE / "clients").glob("*/client.toml"))
+CLIENTS = {client_named(folder).name: folder for folder in FOLDERS}
 
 #: What `Loaded.config` is, where that is not the model of the kind, or the file decides.
 RESULTS: dict[str, tuple[type[Any], ...]] = {
     "server": (ServerConfig,),
     "toolpack": (Toolpack,),
-    "skill": (Skill, *map(client_format.model_of, VARIANTS)),
+    "skill": (Skill, *(client_format.model_of(convention_in(each)) for each in SKILL_TABLES)),
     "mcp": (format_named("mcp").model, McpJson),
 }
 #: Parts that no result refers to by its types, and people need.
@@ -334,18 +378,20 @@ def overloads(function: str, call: str, kinds: dict[str, type[Any]]) -> Iterator
         yield f") -> {result}[_models.Config]: ..."
 
 
-# ---------------------------------------------------------------------- clients/tables/paths.py
+# --------------------------------------------------------------------------- clients/index.json
 
-PATHS_PY = '''\
-"""Where files of other agent tools are, kind by kind, in order of recognition.
 
-The tables of the tools say so. They are large, and most checks need no more of them than this.
-"""
+def index_json() -> str:
+    """The index, a line for each kind."""
+    unread = rtoml.loads((PACKAGE / "clients/unread.toml").read_text(encoding="utf-8"))["unread"]
+    rows = [f"{dumped(kind)}: {dumped(msgspec.to_builtins(each))}" for kind, each in MADE.items()]
+    kinds, others = ",\n".join(rows), ",\n".join(map(dumped, unread))
+    head = f'"clients": {dumped(CLIENTS)}'
+    return f'{{{head}, "kinds": {{\n{kinds}\n}}, "unread": [\n{others}\n]}}\n'
 
-# {made}
 
-PATHS: dict[str, tuple[str, ...]] = {paths}
-'''
+def dumped(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False)
 
 
 def files() -> dict[Path, str]:
@@ -354,7 +400,7 @@ def files() -> dict[Path, str]:
         "models.json": models_json(),
         "models.pyi": models_pyi(),
         "api.pyi": api_pyi(),
-        "clients/tables/paths.py": PATHS_PY.format(made=FROM_KINDS, paths=paths.PATHS),
+        "clients/index.json": index_json(),
     }
     return {
         PACKAGE / name: text if name.endswith(".json") else formatted(text, name)

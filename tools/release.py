@@ -246,8 +246,11 @@ def problems_of_wheel(name: str, names: list[str], info: str) -> Iterator[str]:
             yield f"{name}: the wheel has {each}"
     wanted = [f"{stem}/__init__.py", f"{stem}/py.typed", f"{info}licenses/LICENSE"]
     if name == "equipage":
-        made = ("models.json", "models.pyi", "api.pyi", "core/codes.toml")
+        made = ("models.json", "models.pyi", "api.pyi", "core/codes.toml", "clients/index.json")
         wanted += [f"equipage/{each}" for each in made]
+        sources = ROOT / "src"
+        tables = sorted((sources / "equipage/clients").glob("**/*.toml"))
+        wanted += [each.relative_to(sources).as_posix() for each in tables]
     for each in wanted:
         if each not in names:
             yield f"{name}: the wheel has no {each}"

@@ -9,8 +9,7 @@ from typing import Any
 import pytest
 
 import equipage
-from equipage.clients.catalogue import Convention
-from equipage.clients.tables.conventions import CONVENTIONS
+from equipage.clients.catalogue import Convention, conventions
 from equipage.core.diagnostics import Diagnostic
 from lab import Link, check, write
 
@@ -18,7 +17,7 @@ from lab import Link, check, write
 VALUES: tuple[Any, ...] = (5, 1.5, True, "text", "", [], [5], [[["x"]]], {}, {"a": 5}, None)
 #: Names that would move a cursor, hide text, or end a line of output.
 HOSTILE = ("\x1b[31mred", "a\nb", "a\rb", "\u202eabc", "\x00", "a" * 5000, "../../etc/passwd")
-TABLES = [each for each in CONVENTIONS if each.paths and each.syntax != "text"]
+TABLES = [each for each in conventions() if each.paths and each.syntax != "text"]
 
 
 def path_of(convention: Convention) -> str:

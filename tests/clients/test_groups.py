@@ -3,37 +3,37 @@
 from __future__ import annotations
 
 import re
-from typing import Literal
+
+import rtoml
 
 from equipage.clients import format as client_format
-from equipage.clients.catalogue import Convention, Field, Group, Names, either, list_of, mapping_of
+from equipage.clients.catalogue import TableFile, conventions
 from equipage.clients.format import format_of, groups_of, sensitive_of
-from equipage.clients.tables.conventions import CONVENTIONS
 from equipage.loading.pipeline import load_text
 from equipage.loading.session import Request
 from lab import lines
 
-LOCK = Group(
-    "a lock of a test",
-    (
-        Field("deny", "what is denied", Names, restricts=True, instead=("forbid",)),
-        Field("label", "a name"),
-        Field("key", "what opens it", required="error"),
-    ),
-)
-TEST = Convention(
-    kind="test",
-    tool="Test",
-    title="test",
-    paths=("*.json",),
-    syntax="json",
-    comments=True,
-    fields=(
-        Field("locks", "by name", mapping_of(LOCK)),
-        Field("doors", "in order", list_of(LOCK)),
-        Field("mode", "one or the other", either(Literal["open"], LOCK)),
-    ),
-)
+TABLE = """
+kind = "test"
+tool = "Test"
+title = "test"
+paths = ["*.json"]
+syntax = "json"
+comments = true
+
+[fields]
+locks = { meaning = "by name", type = "map of group:lock" }
+doors = { meaning = "in order", type = "list of group:lock" }
+mode = { meaning = "one or the other", type = "one of open or group:lock" }
+
+[groups.lock]
+title = "a lock of a test"
+[groups.lock.fields]
+deny = { meaning = "what is denied", type = "names", restricts = true, instead = ["forbid"] }
+label = "a name"
+key = { meaning = "what opens it", required = "error" }
+"""
+TEST = TableFile("test/test", rtoml.loads(TABLE)).convention()
 
 
 def found(text: str) -> list[str]:
@@ -78,7 +78,7 @@ def test_diff_and_fixes_know_what_restricts_inside() -> None:
 
 def test_every_group_has_a_name_of_its_own() -> None:
     """A configuration pickles because its classes are found by their names."""
-    groups = {group for each in CONVENTIONS for group in groups_of(each)}
+    groups = {group for each in conventions() for group in groups_of(each)}
     assert len({group.title for group in groups}) == len(groups)
     for group in groups:
         assert [field.name for field in group.fields if not field.meaning] == [], group.title

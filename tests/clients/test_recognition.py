@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 
 import equipage
 from equipage.clients.headers import kind_of_header
+from equipage.clients.index import UNREAD
 from equipage.clients.mcp import CLAUDE, DIALECTS, dialect_of
-from equipage.clients.tables.unread import UNREAD
 from equipage.files.walking import PlaceIndex, expand_choices
 from equipage.project.registry import (
     BUILT_IN,

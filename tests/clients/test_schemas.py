@@ -7,8 +7,7 @@ from typing import Any
 
 import pytest
 
-from equipage.clients.catalogue import Convention
-from equipage.clients.tables.conventions import CONVENTIONS
+from equipage.clients.catalogue import convention_of
 from lab import ABSENT, SHARED
 
 SCHEMAS = SHARED / "schemas"
@@ -26,10 +25,6 @@ LEFT_OUT = ("experimental_", "apps_mcp_", "responses_api_", "auto_review", "goal
 LEFT_OUT_TOO = {"include_collaboration_mode_instructions", "model_auto_compact_token_limit_scope"}
 
 
-def table_of(kind: str) -> Convention:
-    return next(each for each in CONVENTIONS if each.kind == kind)
-
-
 @pytest.mark.parametrize(("kind", "name", "path"), ROWS)
 def test_every_key_of_the_schema_is_in_the_table(
     kind: str, name: str, path: tuple[Any, ...]
@@ -41,4 +36,4 @@ def test_every_key_of_the_schema_is_in_the_table(
     for step in path:
         schema = schema[step]
     keys = {key for key in schema["properties"] if not key.startswith(LEFT_OUT)} - LEFT_OUT_TOO
-    assert keys - table_of(kind).field_names == set()
+    assert keys - convention_of(kind).field_names == set()

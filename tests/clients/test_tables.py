@@ -8,21 +8,20 @@ import msgspec
 import pytest
 
 import equipage
-from equipage.clients.catalogue import Convention
+from equipage.clients.catalogue import SKILL_TABLES, Convention, convention_in, conventions
 from equipage.clients.format import format_of, list_item, model_of, sensitive_of
 from equipage.clients.references import parse_references, split_names
-from equipage.clients.tables.conventions import CONVENTIONS, VERSIONS
-from equipage.clients.tables.skills import CLAUDE, OPEN, OPENCODE
 from equipage.project.registry import built_in_kinds
-from lab import write
+from lab import REPOSITORY, write
 
-EVERY = (*CONVENTIONS, OPEN, CLAUDE, OPENCODE)
+EVERY = (*conventions(), *map(convention_in, SKILL_TABLES))
 
 
 def test_the_versions_of_the_tables_are_those_that_were_run() -> None:
-    page = Path("docs/clients.md").read_text(encoding="utf-8")
-    assert {tool for tool, version in VERSIONS.items() if f"@{version}`" not in page} == set()
-    assert VERSIONS.keys() <= {each.tool for each in CONVENTIONS}
+    page = (REPOSITORY / "docs/clients.md").read_text(encoding="utf-8")
+    versions = {each.tool: each.version for each in EVERY if each.version is not None}
+    assert {tool for tool, version in versions.items() if f"@{version}`" not in page} == set()
+    assert {"Claude Code", "Codex", "Gemini CLI", "OpenCode"} <= versions.keys()
 
 
 #: What a first file cannot bring: the file that it is compiled to.
@@ -100,7 +99,7 @@ def _written(folder: Path, convention: Convention, text: str) -> Path:
 
 
 def test_kinds_are_values() -> None:
-    kind = format_of(CONVENTIONS[0])
+    kind = format_of(convention_in("claude/agent"))
     assert kind.shape.guarded == {"tools", "disallowedTools", "permissionMode"}
 
 

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from equipage.cli import main
+from equipage.clients.catalogue import ACTIVITIES
 from equipage.clients.reading import MAIN_AGENT, read_folder
-from equipage.clients.tables.activities import ACTIVITIES
 from equipage.effect.reach import Column, Matrix, answer, matrices
 from equipage.loading.session import Request
 from equipage.workspace import Workspace

@@ -9,12 +9,11 @@ from typing import Any
 import pytest
 
 import equipage
-from equipage.clients.catalogue import patterns_in
-from equipage.clients.file_grants import TABLES, reach_of_value
+from equipage.clients.catalogue import SKILL_TABLES, convention_in, conventions, patterns_in
+from equipage.clients.file_grants import reach_of_value, subjects_of
 from equipage.clients.grants import EVERYTHING, GrantIndex, Reach, covers
+from equipage.clients.index import KINDS
 from equipage.clients.reading import add_inherited
-from equipage.clients.tables.conventions import CONVENTIONS
-from equipage.clients.tables.skills import OPEN
 from equipage.core.path import format_path
 from equipage.effect.reach import Difference, compare_reaches, differences
 from equipage.loading.format import Format
@@ -462,8 +461,8 @@ SAMPLES: list[tuple[Any, Any]] = [
 ]  # fmt: skip
 ROWS = [
     pytest.param(kind, subject, row, id=f"{kind} {'/'.join((*subject.at, *row.at))}")
-    for kind, subjects in TABLES.items()
-    for subject in subjects
+    for kind in KINDS
+    for subject in subjects_of(kind) or ()
     for row in subject.rows
     # Asking is narrower than allowing alone, and agents to hand over to are among those to call.
     if row.at != ("\0",) and row.effect != "asks" and row.at[0] != "handoffs"
@@ -501,10 +500,10 @@ def test_every_row_of_every_table_has_a_way_to_widen(kind: str, subject: Any, ro
 @pytest.mark.requirement("GT-01")
 def test_every_field_that_restricts_is_in_a_table() -> None:
     missing = []
-    for convention in (*CONVENTIONS, OPEN):
+    for convention in (*conventions(), convention_in(SKILL_TABLES[0])):
         rows = [
             (*subject.at, *row.at)
-            for subject in TABLES.get(convention.kind, ())
+            for subject in subjects_of(convention.kind) or ()
             for row in subject.rows
         ]
         for pattern, field in patterns_in(convention.fields):

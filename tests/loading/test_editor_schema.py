@@ -17,8 +17,7 @@ from hypothesis import strategies as st
 
 import tiny
 from casefiles import Case, cases_in
-from equipage.clients.catalogue import Convention
-from equipage.clients.tables.conventions import CONVENTIONS
+from equipage.clients.catalogue import Convention, conventions
 from equipage.loading.editor_schema import VARIABLE, accept, schema_for
 from equipage.loading.format import Format, Reading
 from equipage.loading.model import build
@@ -365,7 +364,7 @@ DEEPER = frozenset(
 )
 #: The hooks of settings are read by a rule of their own; null may be a value of the other.
 BY_A_RULE = {("claude-settings", "hooks"), ("claude-settings", "teammateMode")}
-WRITTEN = [each for each in CONVENTIONS if each.syntax in ("header", "json", "yaml")]
+WRITTEN = [each for each in conventions() if each.syntax in ("header", "json", "yaml")]
 
 
 def judged(table: Convention, value: dict[str, Any]) -> Outcome:

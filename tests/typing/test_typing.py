@@ -22,7 +22,7 @@ import pytest
 
 import equipage
 from equipage import models
-from equipage.clients.tables.conventions import CONVENTIONS
+from equipage.clients.catalogue import conventions
 from equipage.project.registry import built_in_kinds, format_named
 from lab import REPOSITORY, matching, module_at, repository, write
 
@@ -225,7 +225,7 @@ def test_every_kind_has_a_program_and_its_stubs_are_up_to_date() -> None:
     assert stale == [], "run `make stubs`"
     assert set(models.KINDS) == set(built_in_kinds())
     own = {path.stem for path in PROGRAMS}
-    shared = {each.kind for each in CONVENTIONS}  # one program serves for all of them
+    shared = {each.kind for each in conventions()}  # one program serves for all of them
     # What the example of a kind loads as is tried below.
     tried = {
         name for name in built_in_kinds() if format_named(name).presentation.example is not None

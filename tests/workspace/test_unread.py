@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 import equipage
-from equipage.clients.tables.unread import UNREAD, unread_sort
+from equipage.clients.index import UNREAD
+from equipage.clients.unread import unread_sort
 from equipage.files.disk import Disk
 from equipage.files.walking import expand_choices, walk, walk_files
 from equipage.loading.session import Request

@@ -22,8 +22,8 @@ from equipage.cli.arguments import (
     add_python_path,
 )
 from equipage.cli.output import Output
+from equipage.clients.catalogue import convention_of
 from equipage.clients.file_grants import program_of
-from equipage.clients.tables.conventions import CONVENTIONS
 from equipage.loading.editor_schema import schema_for
 from equipage.loading.format import Format
 from equipage.loading.model import is_struct
@@ -81,7 +81,7 @@ def _fields(kind: Format) -> tuple[KnownField, ...]:
     info = type_info(kind.model) if is_struct(kind.model) else None
     if not isinstance(info, types.StructType):
         return ()
-    table = next((each for each in CONVENTIONS if each.kind == kind.name), None)
+    table = convention_of(kind.name)
     made = []
     for field in info.fields:
         known = table.field(field.encode_name) if table is not None else None

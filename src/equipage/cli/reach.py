@@ -16,11 +16,12 @@ from equipage.cli.arguments import (
 )
 from equipage.cli.output import Output
 from equipage.cli.request import NOTHING_FOUND, workspace_of
+from equipage.clients.catalogue import ACTIVITIES, client_of
 from equipage.clients.grants import Grant, Reach
+from equipage.clients.index import CLIENTS
 from equipage.clients.plugins import EDITOR_SETTINGS, Part
 from equipage.clients.reading import MAIN_AGENT, read_folder, reading_of
-from equipage.clients.tables.activities import ACTIVITIES, DOCUMENTED_ONLY, LOCAL_SETTINGS
-from equipage.clients.tables.unread import EDITOR, unread_sort
+from equipage.clients.unread import EDITOR, unread_sort
 from equipage.core.diagnostics import UsageError
 from equipage.core.text import nearest, visible
 from equipage.effect.reach import Answer, Column, Matrix, answer, matrices, reaches_of_part
@@ -44,6 +45,8 @@ _ROLES = {
     "denies": "help",
 }
 #: What the table calls the activities.
+#: What a client documents and no run without a person showed; the wider of the two counts.
+_DOCUMENTED_ONLY = ("permissionMode = ", "permissions.defaultMode = bypassPermissions")
 _COLUMN_NAMES = dict(zip(ACTIVITIES, ("READS", "WRITES", "RUNS", "NETWORK", "AGENTS"), strict=True))
 #: How many servers a row of the table names.
 _MAX_SERVERS_NAMED = 4
@@ -130,8 +133,9 @@ def _ignored_settings(workspace: Workspace) -> Iterator[str]:
     """The settings of clients that git ignores, and so a walk does, in its folders."""
     system, found = workspace.system, workspace.contents
     walked = {system.absolute(each.path) for each in found.files if not each.named}
+    names = [name for client in CLIENTS for name in client_of(client).local_settings]
     for folder in sorted(found.configured_folders):
-        for name in LOCAL_SETTINGS:
+        for name in names:
             path = os.path.join(folder, name)
             is_new = path not in walked and system.is_file(path)
             if is_new and any(is_ignored(each, system) for each in (path, os.path.dirname(path))):
@@ -304,7 +308,7 @@ def _reason_lines(reasons: Sequence[Grant], places: Places, style: Style) -> Ite
             continue
         place = style.paint("place", visible(_place(each, places)))
         field = f" at {visible(each.field)}" if each.field else ""
-        seen = _UNSEEN_NOTE if each.name.startswith(DOCUMENTED_ONLY) else ""
+        seen = _UNSEEN_NOTE if each.name.startswith(_DOCUMENTED_ONLY) else ""
         yield f"{what}: {place}{field}{seen}"
     if len(reasons) > _MAX_REASONS:
         yield f"and {len(reasons) - _MAX_REASONS} more"

@@ -1,23 +1,29 @@
-"""Conventions as data: each sort of file of each tool has one table.
+"""What files of clients may contain: one TOML file for each client and sort of file, read here.
 
 Facts about other people's tools change often. A change is a change of a row in a table: the model,
 the checks, the schema for editors and the comparison between tools all follow from it.
+CONTRIBUTING.md says what a table looks like; `index` knows the kinds whose table was not read.
 """
 
 from __future__ import annotations
 
+import functools
+import operator
+import os
 import re
-from collections.abc import Callable, Iterable, Iterator
-from functools import cache, partial
-from typing import Any, Literal
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import cache
+from types import GenericAlias
+from typing import Annotated, Any, Literal
 
 import msgspec
 
+from equipage.clients.index import CLIENTS, KINDS, FileSyntax, add_article
 from equipage.core.diagnostics import Code, Fact, Severity
 from equipage.files.walking import expand_choices
 from equipage.loading.session import Session
 
-FileSyntax = Literal["header", "toml", "json", "yaml", "text"]
 #: What the entries of a field may name.
 ReferenceKind = Literal["tool", "skill", "server", "agent"]
 #: What distinguishes two files of a kind: a field, the name of the file, the name of its folder.
@@ -44,7 +50,7 @@ class OwnRules(msgspec.Struct, frozen=True):
 Reader = Literal["strict", "lenient", "claude", "codex", "gemini", "opencode", "lines"]
 
 
-class Field(msgspec.Struct, frozen=True):
+class Field(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """One field that a tool reads."""
 
     name: str
@@ -62,14 +68,7 @@ class Field(msgspec.Struct, frozen=True):
     default: str | None = None  #: the one of them that an absent field means
 
 
-def tool_list(
-    name: str, meaning: str, *, split: str | None = ",", instead: tuple[str, ...] = ()
-) -> Field:
-    """A field with the names of tools that an agent may use, or may not."""
-    return Field(name, meaning, Names, restricts=True, split=split, refers="tool", instead=instead)
-
-
-class Group(msgspec.Struct, frozen=True):
+class Group(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """A table inside a file: the entries that it may have."""
 
     title: str  #: what it is, with its article: “a hook of Codex”. No two groups share one
@@ -84,21 +83,6 @@ class CompositeType(msgspec.Struct, frozen=True):
 
     how: Literal["list", "names", "either"]
     parts: tuple[Any, ...]
-
-
-def list_of(part: Any) -> CompositeType:
-    """A list whose entries are such groups."""
-    return CompositeType("list", (part,))
-
-
-def mapping_of(part: Any) -> CompositeType:
-    """A table of such groups by names that the author chooses."""
-    return CompositeType("names", (part,))
-
-
-def either(*parts: Any) -> CompositeType:
-    """A value of one of several types, at most one of which is a group."""
-    return CompositeType("either", parts)
 
 
 def patterns_in(fields: tuple[Field, ...], path: str = "") -> Iterator[tuple[str, Field]]:
@@ -116,7 +100,7 @@ def _patterns_at(part: Any, path: str) -> Iterator[tuple[str, Field]]:
             yield from _patterns_at(each, path if part.how == "either" else f"{path}.*")
 
 
-class NameRule(msgspec.Struct, frozen=True):
+class NameRule(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """What a name must look like."""
 
     pattern: str  #: a regular expression that the whole name matches
@@ -135,7 +119,7 @@ def _compile(pattern: str) -> re.Pattern[str]:
     return re.compile(pattern)
 
 
-class Convention(msgspec.Struct, frozen=True):
+class Convention(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """One sort of file of one tool."""
 
     kind: str  #: the name of the kind, as in `claude-agent`
@@ -160,6 +144,7 @@ class Convention(msgspec.Struct, frozen=True):
     unknown: Severity | None = "warning"
     #: whether the tool was run, or its own schema read: else nothing in the file is an error
     measured: bool = True
+    version: str | None = None  #: which one of the tool was run; else it is known by its pages
     #: severity of a value that does not fit a field that neither restricts nor is required
     mismatch: Severity = "warning"
     identity: Identity = "file"
@@ -187,7 +172,7 @@ class Convention(msgspec.Struct, frozen=True):
     @property
     def title_with_article(self) -> str:
         """The title with its article."""
-        return f"{'an' if self.title[0] in 'AEIOUaeiou' else 'a'} {self.title}"
+        return add_article(self.title)
 
     @property
     def field_names(self) -> frozenset[str]:
@@ -212,40 +197,250 @@ class Convention(msgspec.Struct, frozen=True):
         return next((field for field in self.fields if field.name == name), None)
 
 
-#: A file without a header, by its syntax.
-json_file = partial(Convention, syntax="json", suffixes=(".json",))
-toml_file = partial(Convention, syntax="toml", suffixes=(".toml",))
-yaml_file = partial(Convention, syntax="yaml", suffixes=(".yaml",))
-#: Markdown that may have a header, of a tool that cannot be run here.
-lenient_file = partial(Convention, header_optional=True, reader="lenient")
+# Tables in TOML.
 
 
-# Hooks: programs that a tool runs at certain events. Most tools share the shape, none the words. A
-# misspelt event never fires and nothing is reported, so a hook that guards something is lost.
+class WrongTable(Exception):
+    """A file of the catalogue says something that it cannot; the text names the file and place."""
 
 
-def events_group(title: str, names: Iterable[str], entries: Any, *more: Field) -> Group:
-    """The table of hooks by event: each event holds a list of `entries`."""
-    fields = tuple(
-        Field(name, f"what runs at the event `{name}`", list_of(entries), restricts=True)
-        for name in names
-    )
-    return Group(title, (*fields, *more), unknown="acts")
+#: The words for types. Before the others: `list of`, `map of`; between them: `or`.
+_TYPES: dict[str, Any] = {
+    "text": str,
+    "flag": bool,
+    "whole": int,
+    "decimal": float,
+    "number": int | float,
+    "names": Names,
+    "table": Table,
+    "any": Any,
+    "nothing": None,
+}
+#: What a field says about the size and form of its value → the word of msgspec.
+_LIMITS = {"at_least": "ge", "at_most": "le", "more_than": "gt", "pattern": "pattern"}
+#: Endings that are not part of the name of a file, unless a table names others.
+_SUFFIXES = {"json": (".json",), "toml": (".toml",), "yaml": (".yaml",)}
+#: The parts of a table that are not settings of its `Convention`.
+_PARTS = frozenset({"like", "example", "groups", "types", "rows", "grants"})
+#: Where a table that is `like` another says only what differs.
+_JOINED_PARTS = ("fields", "example")
 
 
-def hooks_field(tool: str, events: Iterable[str], entries: Any) -> Field:
-    """The field of a file that holds the hooks of a tool, and little else."""
-    group = events_group(f"the hooks of {tool}", events, entries)
-    return Field("hooks", "what runs, by event", group, required="warning")
+#: What people ask about, in their words.
+ACTIVITIES = ("read files", "write files", "run commands", "use the network", "start agents")
+_Activity = Annotated[str, msgspec.Meta(pattern=rf"\A(?:{'|'.join(ACTIVITIES)})\Z")]
+State = Literal["allows", "partly", "asks", "denies", "unknown"]
 
 
-def matcher_group(title: str, handler: Group, *more: Field) -> Group:
-    """A matcher, and the handlers that run for what it matches."""
-    return Group(
-        title,
-        (
-            Field("matcher", "the tools or sources it is for; without it, all of them"),
-            Field("hooks", "what runs", list_of(handler), required="warning"),
-            *more,
-        ),
-    )
+class Client(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """The `client.toml` of a client: what it does with its files, and what its tables share."""
+
+    name: str  #: as people call it
+    #: which one was run for the tables; without it, they are known by its pages
+    version: str | None = None
+    #: the tools that let an agent do what people ask about
+    tools_by_activity: dict[_Activity, Names] = {}
+    #: where modes decide instead of tools: each mode, and what its values mean. The widest counts
+    modes_by_activity: dict[_Activity, dict[str, dict[str, State]]] = {}
+    #: tools beside those, of a client whose tools are not all known: what a tool of another
+    #: name does is unknown
+    other_tools: Names | None = None
+    aliases: dict[str, str] = {}  #: names of tools that the client reads as another
+    built_in_tools: str | None = None  #: the name in a list of tools that means all its own
+    skill_tool: str | None = None  #: the tool without which an agent cannot use skills
+    #: tools that the main agent uses without a question, unless a rule says otherwise
+    unasked_tools: Names = ()
+    #: the modes of the main agent in which it uses tools without a question; `*` is every tool
+    unasked_by_mode: dict[str, Names] = {}
+    #: whether a skill or a command lets the main agent use tools without a question
+    headers_allow_tools: bool = False
+    #: how paths in a project begin that belong to it, where their kind does not say it: several
+    #: clients read skills and instructions
+    starts: Names = ()
+    also_reads: Names = ()  #: how paths of files of other clients begin that it reads as well
+    local_settings: Names = ()  #: settings that git may ignore while the client reads them
+    tools: Names = ()  #: those that come with it, if all are known
+    #: agents that are there without a file: one that is removed is as it was made
+    agents: Names = ()
+    wide_agents: Names = ()  #: those of them that may do everything
+    types: dict[str, str] = {}  #: further words for types
+    groups: dict[str, Table] = {}
+    rows: dict[str, tuple[Table, ...]] = {}  #: rows of grants, see `grant_rows`
+
+
+class _Example(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    text: str
+    place: str | None = None
+
+
+class _FieldsOf(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """An entry in place of which the fields of a group come."""
+
+    fields_of: str
+    without: Names = ()
+
+
+class TableFile:
+    """A file of the catalogue. What it refers to is in it, in the file of its client, or behind the
+    name of another client and a colon."""
+
+    def __init__(self, name: str, content: Table) -> None:
+        self.name = name
+        self.content = content
+        if "like" in content:
+            base = table_file(content["like"]).content
+            joined = {part: {**base[part], **content.get(part, {})} for part in _JOINED_PARTS}
+            self.content = {**base, **content, **joined}
+
+    @contextmanager
+    def locate(self, place: str) -> Iterator[None]:
+        """Say where in the file it is wrong."""
+        try:
+            yield
+        except (LookupError, OSError, TypeError, ValueError, msgspec.MsgspecError) as error:
+            reason = f"there is no {error}" if isinstance(error, KeyError) else error
+            raise WrongTable(f"{self.name}.toml, {place}: {reason}") from error
+
+    def find(self, part: str, name: str) -> tuple[TableFile, Any]:
+        """What has a name in a part of this file or of its client, and the file that has it."""
+        client, _, word = name.rpartition(":")
+        if not client and word in self.content.get(part, {}):
+            return self, self.content[part][word]
+        file = table_file(f"{client or self.name.partition('/')[0]}/client")
+        if word not in file.content.get(part, {}):
+            raise LookupError(f"there is no `{name}` in `{part}`")
+        return file, file.content[part][word]
+
+    def fields(self, rows: Table, place: str) -> Iterator[Field]:
+        for name, row in rows.items():
+            with self.locate(f"{place}.{name}"):
+                yield from self._fields_of_row(name, row)
+
+    def _fields_of_row(self, name: str, row: Any) -> Iterator[Field]:
+        """The fields of a row: mostly one, the same for `each` of a list of names, a group's."""
+        if "fields_of" in row and not isinstance(row, str):
+            wanted = msgspec.convert(row, _FieldsOf)
+            file, group = self.find("groups", wanted.fields_of)
+            fields = file.fields(group["fields"], f"groups.{wanted.fields_of}.fields")
+            yield from (each for each in fields if each.name not in wanted.without)
+            return
+        settings = {"meaning": row} if isinstance(row, str) else dict(row)
+        kind = self.parse_type(settings.pop("type", "text"))
+        limits: Table = {_LIMITS[key]: settings.pop(key) for key in _LIMITS if key in settings}
+        if limits:
+            kind = Annotated[kind, msgspec.Meta(**limits)]
+        names = settings.pop("each", None)
+        for each in [name] if names is None else names:
+            meaning = settings["meaning"].replace("NAME", each if names else "NAME")
+            found = {**settings, "name": each, "type": kind, "meaning": meaning}
+            yield msgspec.convert(found, Field)
+
+    def parse_type(self, text: str) -> Any:
+        """The type that words mean: one of Python, a group, or what is made of groups."""
+        parts = [self._parse_part(each) for each in text.split(" or ")]
+        plain = [each for each in parts if not isinstance(each, Group | CompositeType)]
+        union = [functools.reduce(operator.or_, plain)] if plain else []
+        kinds = (*union, *(each for each in parts if isinstance(each, Group | CompositeType)))
+        return kinds[0] if len(kinds) == 1 else CompositeType("either", kinds)
+
+    def _parse_part(self, text: str) -> Any:
+        if text in _TYPES:
+            return _TYPES[text]
+        if text.startswith("one of "):
+            return Literal[tuple(text.removeprefix("one of ").split(", "))]
+        if text.startswith("group:"):
+            return self.group(text.removeprefix("group:"))
+        how, found, rest = text.partition(" of ")
+        if not found or how not in ("list", "map"):
+            file, meant = self.find("types", text)
+            return file.parse_type(meant)
+        part = self._parse_part(rest)
+        if isinstance(part, Group | CompositeType):
+            return CompositeType("list" if how == "list" else "names", (part,))
+        return GenericAlias(*((tuple, (part, ...)) if how == "list" else (dict, (str, part))))
+
+    def group(self, name: str) -> Group:
+        file, row = self.find("groups", name)
+        with file.locate(f"groups.{name}"):
+            fields = tuple(file.fields(row["fields"], f"groups.{name}.fields"))
+            return msgspec.convert({**row, "fields": fields}, Group)
+
+    def names(self, value: Any) -> Any:
+        """Names as they are written, or a list of a client by its own name: `claude:agents`."""
+        if not isinstance(value, str):
+            return value
+        client, _, word = value.rpartition(":")
+        return table_file(f"{client or self.name.partition('/')[0]}/client").content[word]
+
+    def convention(self) -> Convention:
+        settings = {key: each for key, each in self.content.items() if key not in _PARTS}
+        settings["fields"] = tuple(self.fields(settings.get("fields", {}), "fields"))
+        settings.setdefault("suffixes", _SUFFIXES.get(settings.get("syntax", ""), (".md",)))
+        with self.locate("the whole of it"):
+            if "tool" not in settings:
+                client = client_named(self.name.partition("/")[0])
+                settings |= {"tool": client.name, "version": client.version}
+            if "example" in self.content:
+                example = msgspec.convert(self.content["example"], _Example)
+                settings |= {"example": example.text, "example_place": example.place}
+            if settings.get("unknown") == "ignore":
+                settings["unknown"] = None
+            if "tools" in settings:
+                settings["tools"] = self.names(settings["tools"])
+            built_in = settings.get("built_in", {})
+            settings["built_in"] = {sort: self.names(each) for sort, each in built_in.items()}
+            return msgspec.convert(settings, Convention)
+
+
+@cache
+def table_file(name: str) -> TableFile:
+    """A file by its path below this folder, without its ending."""
+    import rtoml  # what is in no folder of a client needs no table
+
+    path = os.path.join(os.path.dirname(__file__), f"{name}.toml")
+    with open(path, encoding="utf-8") as file:
+        return TableFile(name, rtoml.loads(file.read()))
+
+
+@cache
+def client_named(folder: str) -> Client:
+    file = table_file(f"{folder}/client")
+    with file.locate("the whole of it"):
+        return msgspec.convert(file.content, Client)
+
+
+def client_of(program: str) -> Client:
+    """The client that people call so; one of which nothing is known if there is none."""
+    return client_named(CLIENTS[program]) if program in CLIENTS else Client(program)
+
+
+@cache
+def convention_in(file: str) -> Convention:
+    """The table in a file of the catalogue."""
+    return table_file(file).convention()
+
+
+def convention_of(kind: str) -> Convention | None:
+    """The table of a kind; None for skills and lists of MCP servers, of which several clients have
+    a table each."""
+    entry = KINDS.get(kind)
+    if entry is None or not entry.title or kind == "skill":
+        return None
+    return convention_in(entry.file)
+
+
+@cache
+def conventions() -> tuple[Convention, ...]:
+    """Every table that is a kind of its own, in order of recognition."""
+    return tuple(table for kind in KINDS if (table := convention_of(kind)) is not None)
+
+
+#: The tables of skills: that of no client, and those that say what a client asks of them.
+SKILL_TABLES = (
+    "common/skill",
+    "claude/skill",
+    "opencode/skill",
+    "copilot/skill",
+    "codex/skill",
+    "gemini/skill",
+)

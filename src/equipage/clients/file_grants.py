@@ -13,118 +13,28 @@ from typing import Any
 
 import msgspec
 
-from equipage.clients.grant_rows import (
-    Row,
-    Subject,
-    allows,
-    allows_each_value,
-    allows_names_among,
-    denies,
-    hooks,
-    mode,
-    narrows,
-    servers,
-    whole_file,
-    widens,
-)
+from equipage.clients.grant_rows import Row
+from equipage.clients.grant_words import Subject, make_row, subjects_in
 from equipage.clients.grants import EFFECTS, EVERYTHING, Effect, Grant, Precedence, Reach
+from equipage.clients.index import KINDS
 from equipage.clients.mcp import dialect_of
-from equipage.clients.tables import grants_claude as claude
-from equipage.clients.tables import grants_editors as editors
-from equipage.clients.tables import grants_terminals as terminals
-from equipage.clients.tables.conventions import CONVENTIONS
 from equipage.core.path import ROOT, Path, get, walk
-from equipage.formats.defect.settings import DEFAULT_SANDBOX, SANDBOXES
 from equipage.loading.format import Format, Sensitive
 
-#: Findings about the policy of a project.
-_POLICY_CODES = ("policy-forbids", "policy-not-pinned")
-
-#: kind → what has a reach in a file of it, and by which fields
-TABLES: dict[str, tuple[Subject, ...]] = {
-    **claude.TABLES,
-    **editors.TABLES,
-    **terminals.TABLES,
-    # The seeds' own kinds.
-    "profile": whole_file(
-        Row(("tools", "allow"), "tool", allows("x").read, otherwise="denies"), hooks("hooks")
-    ),
-    "settings": whole_file(
-        mode("sandbox/mode", *SANDBOXES, default=DEFAULT_SANDBOX),
-        widens("tools/fetch/enabled", default=True),
-        mode("capabilities/web_search/mode", "disabled", "delegate", default="disabled"),
-        servers("mcp/servers"),
-        hooks("hooks"),
-        allows("providers/*/base_url", "host"),
-        allows("providers/*/auth_header", "variable"),
-        allows("providers/*/api_key_env", "variable"),
-        allows_each_value("providers/*/headers"),
-        allows_each_value("http/proxy", "host"),
-    ),
-    # The settings of equipage itself: what is not looked at is not judged, and a policy that
-    # forbids less lets agents do more.
-    "project": whole_file(
-        allows_each_value("exclude"),
-        allows_each_value("include"),
-        narrows("conventions", default=True),
-        allows_each_value("kinds"),
-        allows_each_value("own-keys"),
-        allows_names_among("ignore", *_POLICY_CODES),
-        allows_names_among("per-file-ignores/*", *_POLICY_CODES),
-        *(denies(f"policy/never/{name}s", name) for name in ("tool", "server", "host", "program")),
-        denies("policy/never/modes", "setting"),
-        narrows("policy/pins"),
-        allows_each_value("policy/may-widen"),
-        sort="settings",
-    ),
-    "agent_md": whole_file(Row(("profile", "tools"), "tool", allows("x").read, otherwise="denies")),
-    "blueprint": tuple(
-        Subject((Row(at, "tool", allows("x").read, otherwise="denies"),), (group, "*"), "agent")
-        for group, at in (
-            ("agents", ("profile", "tools")),
-            ("operators", ("profile", "tools")),
-            ("runners", ("runner", "tools")),
-        )
-    ),
-    "toolpack": whole_file(
-        allows("caps/network", "host"),
-        allows("caps/filesystem/read", "path"),
-        Row(("caps", "filesystem", "write"), "path", allows("x").read),
-        widens("caps/subprocess"),
-        allows("env/passthrough", "variable"),
-        allows_each_value("execution", "program"),
-        allows_each_value("timeoutMs"),
-        allows_each_value("limits"),
-        sort="tool",
-    ),
-}
-
-
-#: The programs whose formats are kinds of their own; those of conventions are in their tables.
-_PROGRAMS = {
-    "server": "ThoughtJack",
-    "blueprint": "mlua_swarm",
-    "agent_md": "mlua_swarm",
-    "toolpack": "RAGX",
-    "profile": "defect",
-    "settings": "defect",
-    "skill": "any program with skills",
-    "mcp": "any MCP client",
-    "project": "equipage",
-    "claude-plugin-settings": "Claude Code",
-    "claude-monitors": "Claude Code",
-    "vscode-settings": "VS Code",
-} | {each.kind: each.tool for each in reversed(CONVENTIONS)}
+#: The programs of kinds without a table, or with several.
+_PROGRAMS = {"server": "ThoughtJack", "skill": "any program with skills"}
 
 
 def program_of(kind: str) -> str:
     """The program that files of a kind are for."""
-    return _PROGRAMS.get(kind, "another program")
+    known = KINDS[kind].tool if kind in KINDS else "another program"
+    return _PROGRAMS.get(kind, known)
 
 
 def subjects_of(kind: str) -> tuple[Subject, ...] | None:
     """The table of a kind; None if there is none."""
-    return TABLES.get(kind)
+    entry = KINDS.get(kind)
+    return None if entry is None else subjects_in(entry.file) or None
 
 
 @lru_cache(256)
@@ -140,7 +50,7 @@ def default_grants(kind: str, depth: int = 0) -> tuple[Grant, ...]:
 
 def precedence_of(kind: str) -> Precedence:
     """Which grant decides in files of a kind."""
-    subjects = TABLES.get(kind, ())
+    subjects = subjects_of(kind)
     return subjects[0].precedence if subjects else "strictest"
 
 
@@ -312,6 +222,9 @@ def _entries_at(value: Any, at: tuple[str, ...], path: Path = ROOT) -> Iterator[
 # Kinds without a table, such as those of installed packages: by what they call permissions.
 
 
+_ANY_VALUE, _SWITCH = make_row("allows_each_value", "x"), make_row("widens", "x")
+
+
 def guess_grants(sensitive: Sequence[Sensitive], plain: Any, file: str) -> Iterator[Grant]:
     for each in sensitive:
         if each.what == "permission":
@@ -338,14 +251,13 @@ def _grants_by_pattern(each: Sensitive, plain: Any) -> Iterator[Grant]:
 
 def _grants_of_value(each: Sensitive, value: Any, path: Path) -> Iterator[Grant]:
     if each.order and not isinstance(value, dict | list):
-        row = mode("x", *each.order, default=each.default)
-        yield from row.read(row, value, path)
+        mode = make_row("mode", "x", order=each.order, default=each.default)
+        yield from mode.read(mode, value, path)
         return
     effect: Effect = "allows" if each.widens == "more" else "denies"
-    for grant in allows_each_value("x").read(allows_each_value("x"), value, path):
+    for grant in _ANY_VALUE.read(_ANY_VALUE, value, path):
         if isinstance(get(value, grant.path[len(path) :], None), bool):
-            switch = widens("x")
-            yield from switch.read(switch, get(value, grant.path[len(path) :]), grant.path)
+            yield from _SWITCH.read(_SWITCH, get(value, grant.path[len(path) :]), grant.path)
         else:
             yield msgspec.structs.replace(grant, effect=effect)
     yield _grant_for_rest(each, "denies" if effect == "allows" else "allows", path)
@@ -354,12 +266,12 @@ def _grants_of_value(each: Sensitive, value: Any, path: Path) -> Iterator[Grant]
 def _grants_of_absent(each: Sensitive, path: Path) -> Iterator[Grant]:
     """The grants that an absent permission means."""
     if each.order:
-        row = mode("x", *each.order, default=each.default)
+        mode = make_row("mode", "x", order=each.order, default=each.default)
         if each.default in each.order:
-            grant = next(row.read(row, each.default, path))
+            grant = next(mode.read(mode, each.default, path))
             yield msgspec.structs.replace(grant, default=True)
         elif each.absent == "everything":
-            grant = next(row.read(row, "\0", path))
+            grant = next(mode.read(mode, "\0", path))
             yield msgspec.structs.replace(grant, name=f"{grant.mode} = anything", default=True)
     elif isinstance(each.default, tuple):
         yield from _grants_of_value(each, list(each.default), path)

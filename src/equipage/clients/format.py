@@ -18,11 +18,15 @@ import msgspec
 
 from equipage.clients import checks, codes, launchers, opencode, references
 from equipage.clients.catalogue import (
+    SKILL_TABLES,
     CompositeType,
     Convention,
     Field,
     Group,
     OwnRules,
+    convention_in,
+    convention_of,
+    conventions,
     patterns_in,
 )
 from equipage.clients.checks import NAMED_BY_TEXT
@@ -31,11 +35,9 @@ from equipage.clients.claude import rules as claude_rules
 from equipage.clients.claude.hooks import EVENTS
 from equipage.clients.codes import CODES
 from equipage.clients.headers import read_as_client
+from equipage.clients.index import KINDS
+from equipage.clients.opencode.permissions import ASKED
 from equipage.clients.plugins import extension_is_accepted
-from equipage.clients.tables import claude, paths, skills
-from equipage.clients.tables import gemini as gemini_tables
-from equipage.clients.tables import opencode as opencode_tables
-from equipage.clients.tables.conventions import CONVENTIONS, VERSIONS
 from equipage.core import codes as core_codes
 from equipage.core.text import normalise_spelling
 from equipage.files.walking import hidden_folders
@@ -65,8 +67,8 @@ _FORMATS: dict[str, dict[str, Syntax]] = {
 }
 
 
-#: Every table, those of the tools that read skills included.
-_TABLES = (*CONVENTIONS, *skills.VARIANTS)
+#: What the table of skills is named for that no client has its own folder for.
+_SPECIFICATION = "Agent Skills"
 #: Kind → what its client checks beyond the table.
 _RULES_OF_CLIENTS = {
     **claude_rules.RULES,
@@ -205,7 +207,7 @@ def __getattr__(name: str) -> Any:
     Only names that a class may have are looked up: importing a module asks for others.
     """
     if not name.startswith("_"):
-        for convention in _TABLES:
+        for convention in (*conventions(), *map(convention_in, SKILL_TABLES)):
             if _class_name(convention) == name:
                 return model_of(convention)
             for group in groups_of(convention):
@@ -236,16 +238,17 @@ def _header_style(convention: Convention) -> HeaderStyle | None:
     """What the header of a convention looks like, None for files without one."""
     if convention.syntax != "header":
         return None
+    is_disputed = convention.kind == "skill" and convention.reader == "claude"
     return HeaderStyle(
         convention.title,
         grammar=_grammar(convention),
         known=convention.field_names,
-        tool=claude.TOOL if convention.reader == "claude" else convention.tool,
+        tool="Claude Code" if convention.reader == "claude" else convention.tool,
         reader=convention.reader,
         reread=partial(read_as_client, reader=convention.reader),
         optional=convention.header_optional,
         # Claude Code takes the first line of the text for a description; the others drop the skill.
-        disputed_below=_known_agent_folders if convention in (skills.OPEN, skills.CLAUDE) else None,
+        disputed_below=_known_agent_folders if is_disputed else None,
         ignores_headerless=convention.ignores_headerless,
         ignores_below="/.claude/agents/" if convention.kind == "claude-agent" else None,
     )
@@ -254,13 +257,13 @@ def _header_style(convention: Convention) -> HeaderStyle | None:
 @cache
 def _known_agent_folders() -> frozenset[str]:
     """The hidden folders in which files of some kind live."""
-    of_clients = hidden_folders(glob for globs in paths.PATHS.values() for glob in globs)
+    of_clients = hidden_folders(glob for each in KINDS.values() for glob in each.paths)
     return (of_clients | {".defect", ".well-known", ".agent"}) - {".config"}
 
 
 def _grammar(convention: Convention) -> Grammar:
     """Where the client ends a header, as it was measured."""
-    if convention.reader == "claude" or convention.tool == gemini_tables.TOOL:
+    if convention.reader == "claude" or convention.tool == "Gemini CLI":
         return CLOSED_ANYWHERE
     return CLOSED_AT_LINE_START if convention.reader == "opencode" else CONVENTION
 
@@ -429,7 +432,7 @@ def fields_by_level(convention: Convention) -> dict[str, tuple[str, bool]]:
         if "*" not in parent and convention.wraps is None:
             found.setdefault(normalise_spelling(field.name), []).append((parent, field.restricts))
     events = hook_events(convention.kind) if convention.kind != "claude-hooks" else ()
-    asked = opencode_tables.ASKED if convention.kind == "opencode-config" else ()
+    asked = ASKED if convention.kind == "opencode-config" else ()
     for parent, names in (("hooks", events), ("permission", asked)):
         for name in names if parent in convention.field_names else ():
             found.setdefault(normalise_spelling(name), [(parent, True)])
@@ -442,10 +445,9 @@ def fields_by_level(convention: Convention) -> dict[str, tuple[str, bool]]:
 
 def _program_of(convention: Convention) -> str:
     """The tool with its version, as far as it was run."""
-    if convention.tool in (skills.OPEN.tool, "agents"):
+    if convention.tool in (_SPECIFICATION, "agents"):
         return "no tool is"
-    version = VERSIONS.get(convention.tool)
-    return f"{convention.tool} {version} is not" if version else f"{convention.tool} is not"
+    return " ".join(filter(None, (convention.tool, convention.version, "is not")))
 
 
 def _lists_that_restrict(convention: Convention) -> Iterator[str]:
@@ -458,7 +460,7 @@ def restrictions_of_other_agents(convention: Convention) -> frozenset[str]:
     """The fields by which an agent of another client is restricted, and this one is not."""
     if convention.sort != "agent" or not convention.restricting_fields:
         return frozenset()
-    others = (each.restricting_fields for each in CONVENTIONS if each.sort == "agent")
+    others = (each.restricting for each in KINDS.values() if each.sort == "agent")
     return frozenset(map(normalise_spelling, frozenset(_RESTRICTING_FIELDS).union(*others)))
 
 
@@ -467,14 +469,15 @@ def fields_of_other_files(convention: Convention) -> dict[str, str]:
     found = dict(_MISPLACED_FIELDS.get(convention.kind, {}))
     if convention.syntax != "header":
         return {normalise_spelling(name): where for name, where in found.items()}
-    for other in (*CONVENTIONS, skills.OPEN):
+    # The first that has a field is named; skills come last.
+    for kind, other in sorted(KINDS.items(), key=lambda each: each[0] == "skill"):
         # A file that ends with `.mdc` outside the folder of Cursor may be a rule of Windsurf.
-        is_alike = {convention.kind, other.kind} == {"cursor-rule", "windsurf-rule"}
+        is_alike = {convention.kind, kind} == {"cursor-rule", "windsurf-rule"}
         if other.syntax == "header" and other.sort in _ACTING_SORTS and not is_alike:
             # `allowedTools` of Qwen Code is far more often a field of the tool itself, misspelt;
             # `options` of OpenCode is one of many words for arguments.
-            names = other.field_names - _DESCRIPTIVE_FIELDS - {"allowedTools", "options"}
-            fields = (each.name for each in other.fields if each.name in names)
+            common = _DESCRIPTIVE_FIELDS | {"allowedTools", "options"}
+            fields = (name for name in other.fields if name not in common)
             found = {**dict.fromkeys(fields, other.title_with_article), **found}
     found |= dict.fromkeys(_RESTRICTING_FIELDS, "other tools")
     return {
@@ -493,7 +496,7 @@ def _fields_that_must_fit(convention: Convention) -> frozenset[str]:
     found = convention.mandatory_fields | (_PREAPPROVING_FIELDS & convention.field_names)
     # Without these a skill or command is listed, but nothing says when to use it.
     # What lies in no folder of a tool may be a template.
-    if convention.kind in ("skill", "claude-command") and convention.tool != skills.OPEN.tool:
+    if convention.kind in ("skill", "claude-command") and convention.tool != _SPECIFICATION:
         found |= {"name", "description"}
     return found
 
@@ -569,4 +572,6 @@ def _settings_layering() -> Layering:
 @cache
 def convention_format(name: str) -> Format:
     """The kind of a convention; its model is made when it is first asked for."""
-    return format_of(next(each for each in CONVENTIONS if each.kind == name))
+    convention = convention_of(name)
+    assert convention is not None
+    return format_of(convention)

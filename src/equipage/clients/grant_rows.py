@@ -1,4 +1,4 @@
-"""How the fields of a file become grants: the rows that the tables of clients are made of.
+"""How the fields of a file become grants: rows, and the ways to read a value.
 
 A row names a field and says what its value means. Each way to read a value is one function: names
 in a list, one of a few modes, actions by name, servers, hooks. A row also says what holds if the
@@ -9,14 +9,14 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from functools import lru_cache
 from typing import Any
 from urllib.parse import parse_qsl, urlsplit
 
 import msgspec
 
-from equipage.clients.grants import EVERYTHING, Effect, Grant, Hidden, Precedence
+from equipage.clients.grants import EVERYTHING, Effect, Grant, Hidden, Sort
 from equipage.clients.launchers import command_words
 from equipage.core.path import ROOT, Path, get
 from equipage.core.text import lazy_regex
@@ -24,19 +24,24 @@ from equipage.syntax.suspicious import mask_secrets
 
 #: Names of tools and words of commands repeat, from server to server and from file to file.
 _mask_cached = lru_cache(4096)(mask_secrets)
-#: Reads a value: the row, the value, its path → grants.
-Reader = Callable[["Row", Any, Path], Iterator[Grant]]
-
-#: A command in a text of Claude Code or OpenCode.
-BANG_COMMAND = r"!`([^`\n]+)`"
 
 
-class Row(msgspec.Struct, frozen=True):
+class RuleKeys(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """How a client writes a rule down."""
+
+    tool: str  #: the key with the tools that it is about
+    decision: str  #: the key that says what happens
+    asks: tuple[str, ...] = ()  #: decisions that ask; others allow
+    denies: tuple[str, ...] = ()
+    limits: tuple[str, ...] = ()  #: further keys that limit it
+
+
+class Row(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """One field of a file, and what it grants."""
 
     at: tuple[str, ...]  #: the keys that lead to it; `*` is every key or entry
-    sort: str
-    read: Reader
+    read: Any  #: reads a value: a function of the row, the value and its path that yields grants
+    sort: Sort = "tool"
     effect: Effect = "allows"
     otherwise: Effect | None = None  #: what holds for all else if the field is there
     absent: Effect | None = None  #: what holds for everything if it is not
@@ -44,6 +49,12 @@ class Row(msgspec.Struct, frozen=True):
     default: Any = None  #: of a mode: the value that an absent field means
     name: str = EVERYTHING  #: what `absent` and `otherwise` are about
     plain: bool = False  #: whether a star in a name is only a star
+    pattern: str = ""  #: of commands in a text: an expression whose group is a command
+    false_denies: bool = False  #: whether a `false` is known to forbid
+    #: which values count, by the ends of their names; or which other keys, by their starts
+    among: tuple[str, ...] = ()
+    known: tuple[str, ...] = ()  #: of other keys and of variables: those that are not meant
+    rule: RuleKeys | None = None
 
     def grants(self, value: Any) -> Iterator[Grant]:
         """What the field grants in a configuration."""
@@ -77,242 +88,6 @@ def _values_at(value: Any, at: tuple[str, ...], path: Path = ROOT) -> Iterator[t
     entries: Any = value.items() if isinstance(value, dict) else ()
     for step, each in enumerate(value) if isinstance(value, list) else entries:
         yield from _values_at(each, tuple(rest), (*path, step))
-
-
-# The rows that tables are made of. A field inside others is written with `/`.
-
-
-def _split_field(field: str) -> tuple[str, ...]:
-    return tuple(field.split("/"))
-
-
-def allows_only(field: str, sort: str = "tool", absent: Effect = "allows") -> Row:
-    """A list of all that may be used: the rest is denied. If absent, `absent` holds for all."""
-    # What is asked about without the list is still asked about if it is in it.
-    effect: Effect = "asks" if absent == "asks" else "allows"
-    return Row(_split_field(field), sort, read_names, effect, otherwise="denies", absent=absent)
-
-
-def only_values(field: str) -> Row:
-    """The only values that a choice may have. If absent, it may have any."""
-    at = _split_field(field)
-    name = f"{'.'.join(at)} = {EVERYTHING}"
-    return Row(at, "setting", _read_leaves, otherwise="denies", absent="allows", name=name)
-
-
-def allows(field: str, sort: str = "tool") -> Row:
-    """A list of what is allowed without approval, or in addition."""
-    return Row(_split_field(field), sort, read_names, "allows")
-
-
-def asks(field: str, sort: str = "tool") -> Row:
-    return Row(_split_field(field), sort, read_names, "asks")
-
-
-def denies(field: str, sort: str = "tool", *, plain: bool = False) -> Row:
-    """A list of what is denied. In a `plain` list, a star has no special meaning."""
-    return Row(_split_field(field), sort, read_names, "denies", plain=plain)
-
-
-def default_effect(sort: str, effect: Effect, name: str = EVERYTHING) -> Row:
-    """The effect for a sort of things, or for one of them, that no field sets."""
-    return Row(("\0",), sort, read_names, absent=effect, name=name)
-
-
-def mode(field: str, *order: Any, default: Any) -> Row:
-    """One of a few values, from narrow to wide."""
-    return Row(_split_field(field), "mode", _read_mode, order=order, default=default)
-
-
-def widens(field: str, *, default: bool = False) -> Row:
-    """A switch that lets more through if it is on."""
-    return mode(field, False, True, default=default)
-
-
-def narrows(field: str, *, default: bool = False) -> Row:
-    """A switch that lets more through if it is off."""
-    return mode(field, True, False, default=default)
-
-
-def actions(field: str) -> Row:
-    """An action for everything, for each tool, or for each pattern of a tool."""
-    return Row(_split_field(field), "tool", _read_actions)
-
-
-def explicit_actions(field: str) -> Row:
-    """Actions that allow, as such: written in a project, they undo what the user forbids."""
-
-    def read(row: Row, value: Any, path: Path) -> Iterator[Grant]:
-        for each in _read_actions(row, value, path):
-            if each.effect == "allows":
-                yield Grant("setting", f"{field} = allow {each.name}", "allows", path=each.path)
-
-    return Row(_split_field(field), "setting", read)
-
-
-def servers(field: str, tools: Effect = "asks") -> Row:
-    """MCP servers by name, or the names of servers; `tools` is what holds for their tools."""
-    return Row(_split_field(field), "server", _read_servers, default=tools)
-
-
-def hooks(field: str, time: int | None = None) -> Row:
-    """Programs that run at events, some of which can stop a call; `time` is the longest that one
-    has which says nothing."""
-    return Row(_split_field(field), "program", _read_hooks, default=time)
-
-
-def limit(field: str) -> Row:
-    """A number that limits; what holds without it is not known."""
-
-    def read(_row: Row, value: Any, path: Path) -> Iterator[Grant]:
-        yield from _limit_grants(field, value, path, is_wide=lambda number: number)
-
-    return Row(_split_field(field), "mode", read)
-
-
-def runs(field: str) -> Row:
-    """A command, or several."""
-    return Row(_split_field(field), "program", _read_commands)
-
-
-def runs_commands_in(field: str, pattern: str) -> Row:
-    """Commands inside a text that run when the text is used."""
-    expression = re.compile(pattern, re.DOTALL)
-
-    def read(_row: Row, value: Any, path: Path) -> Iterator[Grant]:
-        if isinstance(value, str):
-            for found in expression.finditer(value):
-                yield _program_grant(found.group(1), path)
-
-    return Row(_split_field(field), "program", read)
-
-
-def rules(field: str, tool: str, decision: str, words: Mapping[str, Effect], *parts: str) -> Row:
-    """A list of rules, each about a tool or several and with a decision; `parts` limit it."""
-
-    def read(_row: Row, value: Any, path: Path) -> Iterator[Grant]:
-        listed = value if isinstance(value, list) else ()
-        entries = [each for each in enumerate(listed) if isinstance(each[1], dict)]
-        # Where rules have a priority, the highest decides.
-        entries.sort(key=lambda each: -_number_or_zero(each[1].get("priority")))
-        for number, rule in entries:
-            effect = words.get(str(rule.get(decision)), "allows")
-            limits = {key: rule[key] for key in parts if rule.get(key) not in (None, [])}
-            server = rule.get("mcpName")
-            for name in _texts_of(rule.get(tool) or EVERYTHING):
-                full = f"{server}/{name}" if isinstance(server, str) else name
-                shown = f"{full}({_compact_json(limits)})" if limits else full
-                yield Grant("tool", shown, effect, path=(*path, number))
-
-    return Row(_split_field(field), "tool", read)
-
-
-def allows_each_value(field: str, sort: str = "setting") -> Row:
-    """A table of which each value counts as allowed: what it means is not known."""
-    return Row(_split_field(field), sort, _read_leaves)
-
-
-def guards(field: str) -> Row:
-    """A field that only restricts, so that nothing is said where it is absent."""
-    return Row(_split_field(field), "guard", _read_leaves, "denies")
-
-
-def any_change_widens(field: str, sort: str = "setting", *, false_denies: bool = False) -> Row:
-    """A table whose values may allow or forbid: any change of it counts as widening.
-
-    With `false_denies`, `false` is known to forbid.
-    """
-
-    def read(row: Row, value: Any, path: Path) -> Iterator[Grant]:
-        for each in _read_leaves(row, value, path):
-            if not (false_denies and each.name.endswith(" = false")):
-                yield each
-            # What is gone may have forbidden something.
-            yield Grant("guard", each.name, "denies", path=each.path)
-
-    return Row(_split_field(field), sort, read)
-
-
-def other_keys(*starts: str, known: Iterable[str]) -> Row:
-    """Keys at the top by their starts, but for the known ones: any change of them counts."""
-    names = frozenset(known)
-    each = any_change_widens(EVERYTHING)
-
-    def read(_row: Row, value: Any, path: Path) -> Iterator[Grant]:
-        if str(path[-1]).startswith(starts) and path[-1] not in names:
-            yield from each.read(each, value, path)
-
-    return Row((EVERYTHING,), "setting", read)
-
-
-def access_levels(field: str) -> Row:
-    """What GitHub lets a token do: `none`, `read` or `write`, by what it is about or for all."""
-
-    def read(_row: Row, value: Any, path: Path) -> Iterator[Grant]:
-        if not isinstance(value, dict):
-            yield _mode_grant(_ACCESS_ROW, str(value).removesuffix("-all"), path)
-            return
-        for key, each in value.items():
-            yield _mode_grant(_ACCESS_ROW, each, (*path, key))
-        # Without the field, a token may read more than what is listed here.
-        if "write" not in value.values():
-            yield Grant("guard", field, "denies", path=path)
-
-    return Row(_split_field(field), "mode", read)
-
-
-def variables(field: str, *idle: str) -> Row:
-    """Variables for programs; of some, the value counts as well, and those that are `idle` allow
-    nothing."""
-
-    def read(row: Row, value: Any, path: Path) -> Iterator[Grant]:
-        if isinstance(value, dict):
-            value = {key: each for key, each in value.items() if key not in idle}
-        yield from read_names(row, value, path)
-        yield from _steering_grants(field, value, path)
-        yield from _table_value_grants(field, value, path)
-
-    return Row(_split_field(field), "variable", read)
-
-
-def sources(field: str, sort: str = "setting") -> Row:
-    """Where plugins come from: without its version, the same place may bring something else."""
-
-    def read(row: Row, value: Any, path: Path) -> Iterator[Grant]:
-        for each in _read_leaves(row, value, path):
-            around = get(value, each.path[len(path) : -1])
-            pins = [key for key in _VERSION_KEYS if isinstance(around, dict) and key in around]
-            written = "" if each.hidden is None else each.hidden.value
-            is_pin = each.path[-1] in _VERSION_KEYS
-            hidden = each.hidden if is_pin else Hidden(f"{written} {pins}")
-            yield msgspec.structs.replace(each, hidden=hidden)
-
-    return Row(_split_field(field), sort, read)
-
-
-#: Which version of a source it is.
-_VERSION_KEYS = ("ref", "sha", "version")
-
-
-def hosts(field: str) -> Row:
-    """An address that requests go to."""
-
-    def read(_row: Row, value: Any, path: Path) -> Iterator[Grant]:
-        if host := host_of(value):
-            yield Grant("host", host, "allows", path=path)
-
-    return Row(_split_field(field), "host", read)
-
-
-def allows_names_among(field: str, *names: str) -> Row:
-    """A field of which only some values count, by the ends of their names."""
-
-    def read(row: Row, value: Any, path: Path) -> Iterator[Grant]:
-        for each in _read_leaves(row, value, path):
-            if each.name.endswith(names):
-                yield each
-
-    return Row(_split_field(field), "setting", read)
 
 
 # How values are read.
@@ -351,7 +126,7 @@ def _entry_name(value: Any) -> str:
     return _mask_cached(value) if isinstance(value, str) else _compact_json(value)
 
 
-def _read_mode(row: Row, value: Any, path: Path) -> Iterator[Grant]:
+def read_mode(row: Row, value: Any, path: Path) -> Iterator[Grant]:
     yield _mode_grant(row, value, path)
 
 
@@ -379,6 +154,11 @@ def _mode_grant(row: Row, value: Any, path: Path, *, is_default: bool = False) -
         widest=level >= last,
         usual=usual[0] if usual else None,
     )
+
+
+def read_limit(row: Row, value: Any, path: Path) -> Iterator[Grant]:
+    """A number that limits: less is narrower, and what holds without it is not known."""
+    yield from _limit_grants(".".join(row.at), value, path, is_wide=int)
 
 
 def _limit_grants(
@@ -409,7 +189,7 @@ def _action_effect(value: Any) -> Effect:
     return _EFFECTS_BY_ACTION.get(value, "allows") if isinstance(value, str) else "allows"
 
 
-def _read_actions(row: Row, value: Any, path: Path) -> Iterator[Grant]:
+def read_actions(row: Row, value: Any, path: Path) -> Iterator[Grant]:
     if isinstance(value, str):
         yield Grant(row.sort, EVERYTHING, _action_effect(value), path=path)
     elif isinstance(value, dict):
@@ -422,7 +202,7 @@ def _read_actions(row: Row, value: Any, path: Path) -> Iterator[Grant]:
                 yield Grant(row.sort, name, _action_effect(inner), path=(*path, tool, pattern))
 
 
-def _read_leaves(row: Row, value: Any, path: Path) -> Iterator[Grant]:
+def read_leaves(row: Row, value: Any, path: Path) -> Iterator[Grant]:
     """Every scalar and every empty table below a value, with the path to it."""
     waiting: list[tuple[Path, Any]] = [(path, value)]
     while waiting:
@@ -444,6 +224,107 @@ def _read_leaves(row: Row, value: Any, path: Path) -> Iterator[Grant]:
             )
             hidden = _hidden_part(shown, each) if isinstance(each, str) else None
             yield Grant(row.sort, f"{steps} = {shown}", row.effect, path=here, hidden=hidden)
+
+
+def read_commands_in_text(row: Row, value: Any, path: Path) -> Iterator[Grant]:
+    if isinstance(value, str):
+        for found in re.finditer(row.pattern, value, re.DOTALL):
+            yield _program_grant(found.group(1), path)
+
+
+def read_explicit_actions(row: Row, value: Any, path: Path) -> Iterator[Grant]:
+    for each in read_actions(row, value, path):
+        if each.effect == "allows":
+            name = f"{'/'.join(row.at)} = allow {each.name}"
+            yield Grant("setting", name, "allows", path=each.path)
+
+
+def read_rules(row: Row, value: Any, path: Path) -> Iterator[Grant]:
+    """A list of rules, each about a tool or several and with a decision."""
+    assert row.rule is not None
+    keys = row.rule
+    listed = value if isinstance(value, list) else ()
+    entries = [each for each in enumerate(listed) if isinstance(each[1], dict)]
+    # Where rules have a priority, the highest decides.
+    entries.sort(key=lambda each: -_number_or_zero(each[1].get("priority")))
+    for number, rule in entries:
+        decision = str(rule.get(keys.decision))
+        asked: Effect = "asks" if decision in keys.asks else "allows"
+        effect: Effect = "denies" if decision in keys.denies else asked
+        limits = {key: rule[key] for key in keys.limits if rule.get(key) not in (None, [])}
+        server = rule.get("mcpName")
+        for name in _texts_of(rule.get(keys.tool) or EVERYTHING):
+            full = f"{server}/{name}" if isinstance(server, str) else name
+            shown = f"{full}({_compact_json(limits)})" if limits else full
+            yield Grant("tool", shown, effect, path=(*path, number))
+
+
+def read_any_change(row: Row, value: Any, path: Path) -> Iterator[Grant]:
+    for each in read_leaves(row, value, path):
+        if not (row.false_denies and each.name.endswith(" = false")):
+            yield each
+        # What is gone may have forbidden something.
+        yield Grant("guard", each.name, "denies", path=each.path)
+
+
+def read_other_keys(row: Row, value: Any, path: Path) -> Iterator[Grant]:
+    if str(path[-1]).startswith(row.among) and path[-1] not in row.known:
+        yield from read_any_change(row, value, path)
+
+
+def read_access_levels(row: Row, value: Any, path: Path) -> Iterator[Grant]:
+    if not isinstance(value, dict):
+        yield _mode_grant(_ACCESS_ROW, str(value).removesuffix("-all"), path)
+        return
+    for key, each in value.items():
+        yield _mode_grant(_ACCESS_ROW, each, (*path, key))
+    # Without the field, a token may read more than what is listed here.
+    if "write" not in value.values():
+        yield Grant("guard", "/".join(row.at), "denies", path=path)
+
+
+def read_variables(row: Row, value: Any, path: Path) -> Iterator[Grant]:
+    if isinstance(value, dict):
+        value = {key: each for key, each in value.items() if key not in row.known}
+    yield from read_names(row, value, path)
+    yield from _steering_grants("/".join(row.at), value, path)
+    yield from _table_value_grants("/".join(row.at), value, path)
+
+
+#: Which version of a source it is.
+_VERSION_KEYS = ("ref", "sha", "version")
+
+
+def read_sources(row: Row, value: Any, path: Path) -> Iterator[Grant]:
+    for each in read_leaves(row, value, path):
+        around = get(value, each.path[len(path) : -1])
+        pins = [key for key in _VERSION_KEYS if isinstance(around, dict) and key in around]
+        written = "" if each.hidden is None else each.hidden.value
+        is_pin = each.path[-1] in _VERSION_KEYS
+        hidden = each.hidden if is_pin else Hidden(f"{written} {pins}")
+        yield msgspec.structs.replace(each, hidden=hidden)
+
+
+def read_host(_row: Row, value: Any, path: Path) -> Iterator[Grant]:
+    if host := host_of(value):
+        yield Grant("host", host, "allows", path=path)
+
+
+def read_names_among(row: Row, value: Any, path: Path) -> Iterator[Grant]:
+    for each in read_leaves(row, value, path):
+        if each.name.endswith(row.among):
+            yield each
+
+
+def read_file_names(row: Row, value: Any, path: Path) -> Iterator[Grant]:
+    for each in value if isinstance(value, list) else [value]:
+        if isinstance(each, str):
+            yield Grant(row.sort, each, "allows", path=path)
+
+
+def read_disabled(row: Row, value: Any, path: Path) -> Iterator[Grant]:
+    if value is False:
+        yield Grant("guard", f"{'/'.join(row.at)} = false", "denies", path=path)
 
 
 # MCP servers. Clients differ in the names of keys, hardly in what there is to say.
@@ -476,7 +357,7 @@ _KNOWN_SERVER_KEYS = frozenset(
 )
 
 
-def _read_servers(row: Row, value: Any, path: Path) -> Iterator[Grant]:
+def read_servers(row: Row, value: Any, path: Path) -> Iterator[Grant]:
     if isinstance(value, str):  # the path of a file with servers
         yield Grant(row.sort, value, "allows", path=path)
     entries: Any = value.items() if isinstance(value, dict) else ()
@@ -517,7 +398,7 @@ def _server_grants(name: str, server: dict[str, Any], path: Path, tools: Effect)
             yield from _query_grants(f"{name}.{key}", inner[key], (*path, key))
     for key in _HEADERS_HELPER_KEYS:
         if key in inner:
-            yield from _read_commands(_HEADERS_HELPER_ROW, inner[key], (*path, key))
+            yield from read_commands(_HEADERS_HELPER_ROW, inner[key], (*path, key))
     # The variables of a program decide what it loads; those that are passed on may be secrets.
     for key in _VARIABLE_KEYS:
         given = inner.get(key)
@@ -658,7 +539,7 @@ def _server_tool_grants(
             )
     if "sandboxEnabled" in server:
         place = (*path, "sandboxEnabled")
-        yield _mode_grant(narrows("sandboxEnabled"), server["sandboxEnabled"], place)
+        yield _mode_grant(_SANDBOX_SWITCH_ROW, server["sandboxEnabled"], place)
     if isinstance(server.get("sandbox"), dict):
         yield from _SANDBOX_ROW.read(_SANDBOX_ROW, server["sandbox"], (*path, "sandbox"))
 
@@ -701,7 +582,7 @@ _SEVERAL_NAMES = re.compile(r"[\w-]+(?:\|[\w-]+)+")
 _ANY_MATCHERS = ("", "*", ".*")
 
 
-def _read_hooks(row: Row, value: Any, path: Path) -> Iterator[Grant]:
+def read_hooks(row: Row, value: Any, path: Path) -> Iterator[Grant]:
     if isinstance(value, str):  # the path of a file with hooks
         yield Grant("program", value, "allows", path=path)
     # Clients nest events, matchers and handlers in different ways; the first key is the event.
@@ -770,7 +651,7 @@ def _hook_commands(hook: dict[str, Any]) -> Iterator[str]:
         yield handler
 
 
-def _read_commands(_row: Row, value: Any, path: Path) -> Iterator[Grant]:
+def read_commands(_row: Row, value: Any, path: Path) -> Iterator[Grant]:
     if isinstance(value, str) or (
         isinstance(value, list) and value and all(isinstance(each, str) for each in value)
     ):
@@ -787,23 +668,6 @@ def _program_grant(command: str | list[str], path: Path) -> Grant:
 def _hidden_part(shown: str, written: str) -> Hidden | None:
     """The written text, if the shown one leaves out a part of it; else None."""
     return None if shown == written else Hidden(written)
-
-
-#: What a hook says about calls that it should stop, and does not.
-_HOOK_FAILURE_ROWS = (
-    mode("onFailure", "block", "continue", default="continue"),
-    widens("continueOnBlock"),
-)
-#: The rows of what a server says about itself.
-_HEADERS_HELPER_ROW, _SANDBOX_ROW, _OAUTH_ROW = (
-    runs("headersHelper"),
-    any_change_widens("sandbox"),
-    any_change_widens("oauth"),
-)
-_ACCESS_ROW = mode("permissions", "none", "read", "write", default="none")
-_APPROVAL_ROW = mode(
-    "default_tools_approval_mode", "prompt", "writes", "auto", "approve", default="auto"
-)
 
 
 # Secrets stay out: a grant is shown, and written to locks.
@@ -852,60 +716,25 @@ def _compact_json(value: Any) -> str:
     return json.dumps(value, sort_keys=True, ensure_ascii=False, default=str, separators=(",", ":"))
 
 
-class Subject(msgspec.Struct, frozen=True):
-    """Something in a file that has a reach: the file itself, or each of the agents in it."""
-
-    rows: tuple[Row, ...]
-    at: tuple[str, ...] = ()  #: the keys that lead to it; `*` is every key or entry
-    sort: str = ""  #: what it is; empty: what `list` calls the file
-    names: tuple[str, ...] = ("name", "id", "slug")  #: the fields that name an entry of a list
-    precedence: Precedence = "strictest"
-
-
-def whole_file(
-    *rows: Row, sort: str = "", precedence: Precedence = "strictest"
-) -> tuple[Subject, ...]:
-    """The subjects of a file that is one subject as a whole."""
-    return (Subject(rows, sort=sort, precedence=precedence),)
-
-
-def inputs(*at: str) -> Subject:
-    """Values that an editor asks for or lets a command answer, and puts into servers. How it asks
-    changes nothing that they may do."""
-    answers = (any_change_widens(name) for name in ("command", "args", "default", "options"))
-    return Subject((*answers, guards("password")), (*at, EVERYTHING), "input", ("id",))
-
-
-# Rows for a field that has one meaning as a text, and another as a table.
-
-
-def file_names(field: str, sort: str = "program") -> Row:
-    """Paths of files; a table in place of a path is the content of such a file."""
-
-    def read(row: Row, value: Any, path: Path) -> Iterator[Grant]:
-        for each in value if isinstance(value, list) else [value]:
-            if isinstance(each, str):
-                yield Grant(row.sort, each, "allows", path=path)
-
-    return Row(tuple(field.split("/")), sort, read)
-
-
-def disabled_when_false(field: str) -> Row:
-    """A field that is `false` to disable a feature."""
-
-    def read(_row: Row, value: Any, path: Path) -> Iterator[Grant]:
-        if value is False:
-            yield Grant("guard", f"{field} = false", "denies", path=path)
-
-    return Row(tuple(field.split("/")), "guard", read, "denies")
-
-
-#: What a plugin brings, for every client with plugins.
-PLUGIN_ROWS = (
-    servers("mcpServers"),
-    hooks("hooks"),
-    servers("lspServers"),
-    allows("agents", "agent"),
-    allows("commands", "agent"),
-    allows("skills", "skill"),
+#: What a hook says about calls that it should stop, and does not.
+_HOOK_FAILURE_ROWS = (
+    Row(("onFailure",), read_mode, "mode", order=("block", "continue"), default="continue"),
+    Row(("continueOnBlock",), read_mode, "mode", order=(False, True), default=False),
+)
+#: The rows of what a server says about itself.
+_HEADERS_HELPER_ROW, _SANDBOX_ROW, _OAUTH_ROW, _SANDBOX_SWITCH_ROW = (
+    Row(("headersHelper",), read_commands, "program"),
+    Row(("sandbox",), read_any_change, "setting"),
+    Row(("oauth",), read_any_change, "setting"),
+    Row(("sandboxEnabled",), read_mode, "mode", order=(True, False), default=False),
+)
+_ACCESS_ROW = Row(
+    ("permissions",), read_mode, "mode", order=("none", "read", "write"), default="none"
+)
+_APPROVAL_ROW = Row(
+    ("default_tools_approval_mode",),
+    read_mode,
+    "mode",
+    order=("prompt", "writes", "auto", "approve"),
+    default="auto",
 )

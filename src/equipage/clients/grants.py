@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 from functools import lru_cache
-from typing import Generic, Literal, TypeVar
+from typing import Generic, Literal, TypeVar, get_args
 
 import msgspec
 
@@ -20,7 +20,7 @@ Effect = Literal["allows", "asks", "denies"]
 #: The effects from narrow to wide.
 EFFECTS: tuple[Effect, ...] = ("denies", "asks", "allows")
 #: What a grant may be about, in the order in which people are shown it.
-SORTS = (
+Sort = Literal[
     "mode",
     "tool",
     "server",
@@ -33,7 +33,8 @@ SORTS = (
     "variable",
     "guard",
     "setting",
-)
+]
+SORTS: tuple[Sort, ...] = get_args(Sort)
 #: How a client chooses among grants that match: the strictest, or the first or last one written.
 Precedence = Literal["strictest", "first", "last"]
 EVERYTHING = "*"

@@ -17,7 +17,7 @@ import msgspec
 
 from equipage.clients import codes
 from equipage.clients.catalogue import Convention
-from equipage.clients.tables.unread import EDITOR
+from equipage.clients.unread import EDITOR
 from equipage.core.diagnostics import Fact, Shown
 from equipage.core.path import Path, get, mapping_or_empty
 from equipage.core.text import lazy_regex

@@ -13,6 +13,7 @@ from typing import Any
 import msgspec
 
 from equipage.clients import codes
+from equipage.clients.catalogue import client_of, convention_of
 from equipage.clients.codes import CLAUDE_CODES, MCP_CODES
 from equipage.clients.file_grants import (
     default_grants,
@@ -21,18 +22,8 @@ from equipage.clients.file_grants import (
     reach_of_value,
 )
 from equipage.clients.grants import EVERYTHING, Grant, Reach
+from equipage.clients.index import CLIENTS, KINDS
 from equipage.clients.mcp import Dialect, dialect_of
-from equipage.clients.tables.activities import (
-    ALSO_READ_PATHS,
-    ANY_CLIENT,
-    CLIENT_BY_PATH,
-    CLIENT_FOLDERS,
-    HEADERS_ALLOW_TOOLS,
-    MODES_BY_ACTIVITY,
-    TOOLS_BY_ACTIVITY,
-    UNASKED_TOOLS,
-)
-from equipage.clients.tables.conventions import CONVENTIONS
 from equipage.core import codes as core_codes
 from equipage.core.diagnostics import Diagnostic
 from equipage.core.path import Path, format_path, get, parse_path
@@ -54,12 +45,8 @@ _CODES_OF_PARTS = frozenset(
         *(codes.NAME_FORM, codes.NAME_DIFFERS, codes.TEXT_TOO_LONG, codes.TEXT_MISSING),
     )
 )
-#: The kinds of clients' files, each with the field that the whole file is, if it is one.
-_WRAPPERS = {"skill": None, **{each.kind: each.wraps for each in CONVENTIONS}}
 #: The settings that say what the main agent of a client does without any.
-_SETTINGS_OF_CLIENTS = {each.tool: each.kind for each in CONVENTIONS if each.sort == "settings"}
-#: The kinds whose files count without a header.
-_HEADERLESS = {each.kind for each in CONVENTIONS if each.header_optional}
+_SETTINGS_OF_CLIENTS = {each.tool: kind for kind, each in KINDS.items() if each.sort == "settings"}
 #: Errors because of which Claude Code reads nothing of its settings.
 _CODES_OF_DROPPED_SETTINGS = frozenset(
     each.name for each in (core_codes.JSON_SYNTAX, core_codes.WRONG_TYPE, core_codes.INVALID_VALUE)
@@ -156,10 +143,10 @@ def unknown_keys_of(outcome: Outcome) -> dict[Path, Any]:
     value = None if document is None else document.value
     if kind.name == "mcp" and isinstance(value, dict):
         return dict(_unknown_server_keys(value, dialect_of(outcome.path)))
-    if kind.name not in _WRAPPERS or not isinstance(value, dict):
+    if not _has_table(kind.name) or not isinstance(value, dict):
         return {}
-    wrapper = _WRAPPERS[kind.name]
-    value = value if wrapper is None else {wrapper: value}
+    table = convention_of(kind.name)
+    value = value if table is None or table.wraps is None else {table.wraps: value}
     misspelt = {each.path for each in outcome.errors if each.code == "unknown-field"}
     return {
         path: get(value, path)
@@ -200,19 +187,19 @@ def reaches_of(
     if not reading.unknown:
         # Without its header an agent is not there, or has no restriction; other files say nothing.
         is_agent = name_and_sort(kind, {}, name)[1] == "agent"
-        if reading.is_dropped and is_agent and kind.name not in _HEADERLESS:
+        table = convention_of(kind.name)
+        counts_without = table is not None and table.header_optional
+        if reading.is_dropped and is_agent and not counts_without:
             return ()
         reaches = reach_of_value(kind, reading.counted_value, name, usual_modes=usual_modes)
-        return _without_guards_that_never_run(reaches, outcome)
+        return _drop_idle_guards(reaches, outcome)
     own, sort = name_and_sort(kind, reading.value or {}, name)
     program = program_of_file(kind, name)
     everything = (Grant("tool", EVERYTHING, "allows", name),)
     return (Reach(own, sort, kind.name, program, name, everything, unknown=reading.unknown),)
 
 
-def _without_guards_that_never_run(
-    reaches: tuple[Reach, ...], outcome: Outcome
-) -> tuple[Reach, ...]:
+def _drop_idle_guards(reaches: tuple[Reach, ...], outcome: Outcome) -> tuple[Reach, ...]:
     code = codes.HOOK_NEVER_FIRES.name
     idle = [parse_path(each.path)[:-1] for each in outcome.errors if each.code == code]
     if not idle:
@@ -241,7 +228,19 @@ _SORTS_OF_MAIN_AGENT = _INHERITED_SORTS - {"plugin", "extension"}
 #: What is or gives a row of its own.
 _SORTS_WITH_ROW = _SORTS_OF_MAIN_AGENT | {"agent"}
 #: The clients that kinds name; several read instructions.
-_CLIENTS = {each.tool for each in CONVENTIONS if each.kind != "instructions"}
+_CLIENTS = {each.tool for kind, each in KINDS.items() if each.title and kind != "instructions"}
+#: The client of a file that any of them may read.
+ANY_CLIENT = "any client"
+#: Folders of clients: what lies beside one is the project that it configures.
+CLIENT_FOLDERS = frozenset(
+    {".claude", ".codex", ".gemini", ".qwen", ".opencode", ".cursor", ".github", ".vscode", ".roo"}
+    | {".kiro", ".zed", ".amp", ".agents", ".defect", ".windsurf", "skills", "agents", ".copilot"}
+)
+
+
+def _has_table(kind: str) -> bool:
+    """Whether files of a kind are those of clients, lists of servers aside."""
+    return kind in KINDS and bool(KINDS[kind].title)
 
 
 def read_folder(outcomes: Iterable[Outcome], given: Iterable[Reach] = ()) -> list[Reach]:
@@ -254,7 +253,7 @@ def read_folder(outcomes: Iterable[Outcome], given: Iterable[Reach] = ()) -> lis
     outcomes = list(outcomes)
     reaches = [*given, *(reach for each in outcomes for reach in reaches_of(each))]
     rows = [each for each in reaches if each.sort in _SORTS_WITH_ROW]
-    clients = [_client_of(each) for each in outcomes if each.kind.name in _WRAPPERS]
+    clients = [_client_of(each) for each in outcomes if _has_table(each.kind.name)]
     # Those that more is known of come first, and what is deeper last.
     clients.sort(key=lambda each: (each.program == ANY_CLIENT, each.file.count("/")))
     for client in clients:
@@ -271,7 +270,7 @@ def _client_of(outcome: Outcome) -> Reach:
     program = program_of_file(outcome.kind, file)
     if program not in _CLIENTS:
         inside = file[len(configured_folder(file)) :].lstrip("/")
-        named = (client for start, client in CLIENT_BY_PATH.items() if inside.startswith(start))
+        named = (each for each in CLIENTS if inside.startswith(client_of(each).starts))
         program = next(named, ANY_CLIENT)
     return Reach(file, "settings", outcome.kind.name, program, file)
 
@@ -318,7 +317,7 @@ def main_agents(outcomes: Iterable[Outcome]) -> list[Reach]:
             each, file=configured_folder(each.file) or ".", name=f"{MAIN_AGENT} of {each.program}"
         )
         for each in _main_agents(reaches)
-        if each.program in TOOLS_BY_ACTIVITY or each.program in MODES_BY_ACTIVITY
+        if client_of(each.program).tools_by_activity or client_of(each.program).modes_by_activity
     ]
 
 
@@ -352,7 +351,8 @@ def _main_agents(giving: Iterable[Reach]) -> Iterator[Reach]:
 def merge_layers(layers: Iterable[Reach], program: str) -> Iterator[Grant]:
     """The grants of all layers: lists are joined, of a mode the highest that is written counts."""
     kept: dict[object, Grant] = {
-        tool: Grant("tool", tool, "allows", default=True) for tool in UNASKED_TOOLS.get(program, ())
+        tool: Grant("tool", tool, "allows", default=True)
+        for tool in client_of(program).unasked_tools
     }
     usual = default_grants(_SETTINGS_OF_CLIENTS.get(program, ""))
     for each in (*usual, *(grant for layer in layers for grant in layer.grants)):
@@ -368,9 +368,7 @@ def _counts_for(agent: Reach, other: Reach) -> bool:
     """Whether what a file says counts for an agent."""
     base = configured_folder(other.file)
     inside = other.file[len(base) :].lstrip("/")
-    same = other.program == agent.program or inside.startswith(
-        ALSO_READ_PATHS.get(agent.program, ("\0",))
-    )
+    same = other.program == agent.program or inside.startswith(client_of(agent.program).also_reads)
     return same and (not base or f"{configured_folder(agent.file)}/".startswith(f"{base}/"))
 
 
@@ -378,7 +376,7 @@ def _inheritable_grants(agent: Reach, other: Reach) -> Iterator[Grant]:
     if other.sort == "skill":
         yield Grant("skill", other.name, "allows", other.file)
     if other.sort in ("skill", "command"):
-        counts = agent.sort == MAIN_AGENT and agent.program in HEADERS_ALLOW_TOOLS
+        counts = agent.sort == MAIN_AGENT and client_of(agent.program).headers_allow_tools
         allowed = (each for each in other.grants if each.sort == "tool" and not each.default)
         yield from allowed if counts else ()
         return

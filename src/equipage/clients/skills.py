@@ -5,12 +5,13 @@ In a `.defect` folder it must follow the seed to the letter, see `formats.defect
 
 from __future__ import annotations
 
+from functools import cache
+
 from msgspec.structs import replace
 
-from equipage.clients.catalogue import Convention
+from equipage.clients.catalogue import SKILL_TABLES, convention_in
 from equipage.clients.codes import SKILL_CODES
 from equipage.clients.format import format_of
-from equipage.clients.tables import skills as tables
 from equipage.core.text import lazy_regex
 from equipage.files.reading import Files
 from equipage.formats.defect.skill import SKILL_LAYERS, SKILLS, STRICT_SKILL, check_skill_folder
@@ -19,35 +20,32 @@ from equipage.loading.format import Format, Layering
 # The reading of other tools, by the folder that a skill lies in.
 
 
-def _tolerant_format(convention: Convention) -> Format:
+@cache
+def _tolerant_format(table: str) -> Format:
     layering = Layering(layers=SKILL_LAYERS)
-    return replace(format_of(convention), codes=SKILL_CODES, layering=layering)
+    return replace(format_of(convention_in(table)), codes=SKILL_CODES, layering=layering)
 
 
-_OPEN_FORMAT = _tolerant_format(tables.OPEN)
-_OPENCODE_FORMAT = _tolerant_format(tables.OPENCODE)
 _OPENCODE_FOLDER = lazy_regex(r"/\.?(?:opencode|config/opencode)/skills?/")
 #: The first tool whose folder is part of the path; several tools read `.agents`, Codex first.
-_FORMAT_BY_FOLDER = {
-    f"/{folder}/skills/": _tolerant_format(table)
-    for folder, table in (
-        (".claude", tables.CLAUDE),
-        (".github", tables.COPILOT),
-        (".agents", tables.CODEX),
-        (".codex", tables.CODEX),
-        (".gemini", tables.GEMINI),
-    )
+_TABLE_BY_FOLDER = {
+    "/.claude/skills/": "claude/skill",
+    "/.github/skills/": "copilot/skill",
+    "/.agents/skills/": "codex/skill",
+    "/.codex/skills/": "codex/skill",
+    "/.gemini/skills/": "gemini/skill",
 }
+_OPEN_FORMAT = _tolerant_format(SKILL_TABLES[0])
 
 
 def variant_of(path: str, _files: Files) -> Format:
     """The kind of a skill by its path, which says whose it is."""
     if SKILLS.layer_of(path) is not None:
         return STRICT_SKILL
-    for folder, kind in _FORMAT_BY_FOLDER.items():
+    for folder, table in _TABLE_BY_FOLDER.items():
         if folder in path:
-            return kind
-    return _OPENCODE_FORMAT if _OPENCODE_FOLDER.search(path) else _OPEN_FORMAT
+            return _tolerant_format(table)
+    return _tolerant_format("opencode/skill") if _OPENCODE_FOLDER.search(path) else _OPEN_FORMAT
 
 
 FORMAT = replace(

@@ -12,6 +12,7 @@ point at text a person can edit.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import msgspec
@@ -102,7 +103,8 @@ class Node(msgspec.Struct, frozen=True):
         return Tree(tree.value, origins)
 
 
-class Expansion(msgspec.Struct):
+@dataclass(slots=True)
+class Expansion:
     """One walk over the directives of a tree: what they may read and what they found."""
 
     session: Session
@@ -110,8 +112,8 @@ class Expansion(msgspec.Struct):
     #: the texts that the tree came from: a directive they do not mention is not searched for
     documents: tuple[Document, ...] = ()
     #: the files being expanded, outermost first, each with what brought it
-    chain: Mapping[Source, tuple[Via, ...]] = {}
-    facts: list[Fact] = []
+    chain: Mapping[Source, tuple[Via, ...]] = field(default_factory=dict)
+    facts: list[Fact] = field(default_factory=list)
 
     def nest(self, chain: Mapping[Source, tuple[Via, ...]]) -> Expansion:
         """An expansion inside this one, for a part that is reached through the files of `chain`."""

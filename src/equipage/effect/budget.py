@@ -15,6 +15,7 @@ from typing import Any
 import msgspec
 from msgspec.structs import replace
 
+from equipage.clients.catalogue import convention_of, conventions
 from equipage.clients.context import (
     AGENT_SKILLS,
     ALWAYS_READ,
@@ -31,9 +32,9 @@ from equipage.clients.context import (
     shown_folder,
     start_folder_of,
 )
+from equipage.clients.index import KINDS
 from equipage.clients.instructions import transitive_imports
 from equipage.clients.reading import reading_of
-from equipage.clients.tables.conventions import CONVENTIONS
 from equipage.core.path import get
 from equipage.core.text import lazy_regex, split_lines
 from equipage.loading.header import body_of
@@ -84,7 +85,7 @@ def _listing_measures(outcomes: Sequence[Outcome]) -> Iterator[Measure]:
         parts = [Part(each.name, each.file, _count_lines(each.text)) for each in group]
         yield _longest_measure(AGENT_SKILLS, folder, "longest skill", parts, SKILL_LINES_LIMIT)
     contexts = {each.client: each for each in CONTEXTS}
-    for tool in sorted({each.tool for each in CONVENTIONS if each.sort == "agent"}):
+    for tool in sorted({each.tool for each in KINDS.values() if each.sort == "agent"}):
         mine = [each for each in entries if each.sort == f"agent of {tool}"]
         for folder, group in _group_by_folder(mine).items():
             context = contexts.get(tool, ClientContext(tool, (), ()))
@@ -94,7 +95,7 @@ def _listing_measures(outcomes: Sequence[Outcome]) -> Iterator[Measure]:
 def _entry(outcome: Outcome) -> Entry | None:
     """The entry of a file in the lists of its client; None if it is in none."""
     kind, document = outcome.kind.name, outcome.documents[0]
-    table = next((each for each in CONVENTIONS if each.kind == kind), None)
+    table = convention_of(kind)
     sort = "skill" if kind == "skill" else table.sort if table is not None else ""
     fields: dict[str, Any] = document.value if isinstance(document.value, dict) else {}
     if sort == "agent" and table is not None:
@@ -340,7 +341,7 @@ class Measure(msgspec.Struct, frozen=True):
 
 
 CONVENTIONS_WITH_BODY_LIMIT = {
-    each.kind: each for each in CONVENTIONS if each.longest_body is not None
+    each.kind: each for each in conventions() if each.longest_body is not None
 }
 #: Claude Code removes these before the text reaches the model.
 HTML_COMMENT = lazy_regex(r"^<!--.*?-->[ \t]*\n?", re.MULTILINE | re.DOTALL)

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import msgspec
 
+from equipage.clients.catalogue import ACTIVITIES, State, client_of
 from equipage.clients.file_grants import default_grants, guess_grants, reach_of_value
 from equipage.clients.grants import (
     EFFECTS,
@@ -30,20 +31,6 @@ from equipage.clients.grants import (
 )
 from equipage.clients.plugins import MONITORS, parse_json
 from equipage.clients.reading import MAIN_AGENT, merge_layers
-from equipage.clients.tables.activities import (
-    ACTIVITIES,
-    ALIASES,
-    ALL_BUILT_IN,
-    BUILT_IN_AGENTS,
-    MODES_BY_ACTIVITY,
-    OTHER_TOOLS,
-    SKILL_TOOL,
-    TOOLS_BY_ACTIVITY,
-    UNASKED_BY_MODE,
-    WIDE_AGENTS,
-    State,
-)
-from equipage.core.path import Path
 from equipage.loading.format import Format, Sensitive
 
 if TYPE_CHECKING:
@@ -96,7 +83,7 @@ def compare_reaches(
         if after.sort in _TEXT_SORTS and not is_named:
             found = difference_between(_reach_when_absent(after), after)
             return msgspec.structs.replace(found, before=None)
-        is_wide = after.name in WIDE_AGENTS.get(after.program, ())
+        is_wide = after.name in client_of(after.program).wide_agents
         is_new = after.sort in _ACTING_SORTS and not is_wide
         before = None if is_new else _reach_when_absent(after)
     elif after is None and before is not None and before.sort in _ACTING_SORTS:
@@ -109,7 +96,7 @@ def compare_reaches(
 
 def leaves_nothing(reach: Reach) -> bool:
     """Whether a subject adds reach, and its client has none of that name without it."""
-    is_built_in = reach.name in BUILT_IN_AGENTS.get(reach.program, ())
+    is_built_in = reach.name in client_of(reach.program).agents
     return reach.sort in _ACTING_SORTS and not (is_built_in and reach.sort == "agent")
 
 
@@ -227,9 +214,8 @@ def _matrix(program: str, agents: list[Reach]) -> Matrix:
 
 
 def _is_known_activity(program: str, activity: str) -> bool:
-    return activity in TOOLS_BY_ACTIVITY.get(program, {}) or activity in MODES_BY_ACTIVITY.get(
-        program, {}
-    )
+    client = client_of(program)
+    return activity in client.tools_by_activity or activity in client.modes_by_activity
 
 
 def _names_of_sort(reach: Reach, sort: str) -> Iterator[str]:
@@ -255,7 +241,7 @@ def _all_grants(reach: Reach, sort: str) -> Iterator[Grant]:
 def tool_of(program: str, name: str) -> str:
     """The tool that a grant is about: `Bash` for `Bash(git:*)`."""
     tool = name.partition("(")[0].strip()
-    return ALIASES.get(program, {}).get(tool, tool)
+    return client_of(program).aliases.get(tool, tool)
 
 
 def _server_in(name: str) -> str | None:
@@ -303,14 +289,17 @@ def answer(reach: Reach, column: Column, given: InheritedGrants | None = None) -
 
 def may_do(reach: Reach, activity: str) -> Answer | None:
     """Whether an agent may do an activity; None where its file says nothing of it."""
-    modes = MODES_BY_ACTIVITY.get(reach.program, {}).get(activity)
+    client = client_of(reach.program)
+    modes = client.modes_by_activity.get(activity)
     silent = Answer("unknown") if reach.sort == MAIN_AGENT else None
     if modes is not None:
         decided = [
-            each for each in (_answer_by_mode(reach, *mode) for mode in modes) if each is not None
+            each
+            for each in (_answer_by_mode(reach, *mode) for mode in modes.items())
+            if each is not None
         ]
         return min(decided, key=lambda each: _STATES_WIDEST_FIRST.index(each.state), default=silent)
-    tools = TOOLS_BY_ACTIVITY.get(reach.program, {}).get(activity, ())
+    tools = client.tools_by_activity.get(activity, ())
     answers = [each for each in (may_use(reach, tool) for tool in tools) if each is not None]
     if not answers:
         return silent
@@ -323,10 +312,10 @@ def may_do(reach: Reach, activity: str) -> Answer | None:
 
 def _unknown_tools(reach: Reach) -> Iterator[Grant]:
     """The tools that a list allows and of which nothing is known, where such tools may exist."""
-    others = OTHER_TOOLS.get(reach.program)
-    if others is None:
+    client = client_of(reach.program)
+    if client.other_tools is None:
         return
-    known = others.union(*TOOLS_BY_ACTIVITY[reach.program].values())
+    known = frozenset(client.other_tools).union(*client.tools_by_activity.values())
     for each in reach.grants_of("tool"):
         tool = tool_of(reach.program, each.name)
         if not (each.base or tool in known or _server_in(tool)) and each.effect == "allows":
@@ -370,7 +359,7 @@ def may_use(reach: Reach, tool: str) -> Answer | None:
 
 def _skip_question(reach: Reach, tool: str, decided: Answer) -> Answer:
     """The answer about the main agent, which in some modes does not ask."""
-    modes = UNASKED_BY_MODE.get(reach.program, {})
+    modes = client_of(reach.program).unasked_by_mode
     for each in reach.grants_of("mode") if decided.state == "asks" else ():
         if not {tool, EVERYTHING}.isdisjoint(modes.get(each.name, ())):
             return Answer("allows", (each,))
@@ -381,7 +370,7 @@ def _skip_question(reach: Reach, tool: str, decided: Answer) -> Answer:
 
 
 def _strictest_match(program: str, grants: Sequence[Grant], tool: str) -> Answer | None:
-    everything = ALL_BUILT_IN.get(program)
+    everything = client_of(program).built_in_tools
     matching = [each for each in grants if covers(each.name, tool) or each.name == everything]
     explicit = [each for each in matching if not each.base]
     # What holds for all tools of a server is closer than what holds for all tools.
@@ -458,7 +447,7 @@ def _may_use_skill(reach: Reach, skill: str, given: InheritedGrants) -> Answer |
     there = given.get(("skill", skill), ())
     if not there:
         return None
-    tool = SKILL_TOOL.get(reach.program)
+    tool = client_of(reach.program).skill_tool
     decided = may_use(reach, tool) if tool is not None else None
     if decided is None:
         return Answer("allows", there)
@@ -532,28 +521,26 @@ def _drop_moot_grants(before: Reach | None, after: Reach | None) -> Reach | None
             return True
         if after is None and (grant.level is not None or not restricts_others):
             return False
-        return gone.isdisjoint(_places_around(grant))
+        depths = range(1, len(grant.path) + 1)
+        return gone.isdisjoint((grant.file, grant.path[:depth]) for depth in depths)
 
     return msgspec.structs.replace(before, grants=tuple(filter(counts, before.grants)))
 
 
 def servers_gone(before: Reach, after: Reach | None) -> list[Grant]:
     """The servers that were started, and are not any more."""
-    here = set() if after is None else {_server_key(each) for each in _started_servers(after)}
-    return [each for each in _started_servers(before) if _server_key(each) not in here]
+    here = {} if after is None else _started_servers(after)
+    return [each for key, each in _started_servers(before).items() if key not in here]
 
 
-def _started_servers(reach: Reach) -> Iterator[Grant]:
-    return (each for each in reach.grants_of("server") if each.effect == "allows")
+def _started_servers(reach: Reach) -> dict[tuple[object, ...], Grant]:
+    """The servers by name and place; the number of one in a list may be another."""
+    started = (each for each in reach.grants_of("server") if each.effect == "allows")
+    return {(each.name, *filter(_is_key, each.path)): each for each in started}
 
 
-def _server_key(grant: Grant) -> tuple[object, ...]:
-    """Equal for one server before and after a change: its number in a list may be another."""
-    return grant.name, *(step for step in grant.path if isinstance(step, str))
-
-
-def _places_around(grant: Grant) -> Iterator[tuple[str, Path]]:
-    return ((grant.file, grant.path[:depth]) for depth in range(1, len(grant.path) + 1))
+def _is_key(step: object) -> bool:
+    return isinstance(step, str)
 
 
 def _restricts(grant: Grant) -> bool:

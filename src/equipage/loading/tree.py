@@ -123,10 +123,10 @@ class Origins(msgspec.Struct, eq=False, gc=False):
 
     def origin(self, path: Path) -> Origin:
         """Where the value at `path` was written."""
-        return self._entry(path)[1]
+        return self.provenance(path).origin
 
     def child(self, step: str | int) -> Origins:
-        """As `subtrie`, for one step down."""
+        """The trie of the value one step down, without what brought the values above it."""
         assert self.here is not None
         node = self.below.get(step)
         if node is None:
@@ -134,22 +134,11 @@ class Origins(msgspec.Struct, eq=False, gc=False):
         return node if node.here is not None else node.replace(here=self.here.child((step,)))
 
     def subtrie(self, path: Path) -> Origins:
-        """The trie of the value at `path` alone, without what brought the values above it."""
-        node, origin = self._entry(path)
-        return node.replace(here=origin) if node is not None else Origins(origin)
-
-    def _entry(self, path: Path) -> tuple[Origins | None, Origin]:
-        """The entry for `path`, if there is one, and where the value there was written."""
-        assert self.here is not None
-        node, origin, depth = self, self.here, 0
-        for number, step in enumerate(path, 1):
-            inner = node.below.get(step)
-            if inner is None:
-                return None, origin.child(path[depth:])
-            if inner.here is not None:
-                origin, depth = inner.here, number
-            node = inner
-        return node, origin.child(path[depth:])
+        """As `child`, for any number of steps."""
+        node = self
+        for step in path:
+            node = node.child(step)
+        return node
 
     def put(self, path: Path, node: Origins) -> Origins:
         """This trie with `node` at `path`; what was known below is dropped."""

@@ -9,6 +9,7 @@ from typing import Any
 
 import msgspec
 
+from equipage.clients.catalogue import convention_of
 from equipage.clients.format import hook_events
 from equipage.files import System, entries_of, leads_to_folder
 from equipage.files.walking import SKIPPED_FOLDERS
@@ -17,7 +18,7 @@ from equipage.lsp import protocol
 from equipage.lsp.cursor import Cursor, cursor_at, syntax_of
 from equipage.lsp.documents import Context, EditorWorkspace, Opened, context_of
 from equipage.lsp.fields import FieldDescription, snippet_of
-from equipage.lsp.navigation import convention_of, inner_names_for
+from equipage.lsp.navigation import inner_names_for
 from equipage.lsp.protocol import Position
 from equipage.workspace.graph import SORTS
 
@@ -169,7 +170,7 @@ def _values(
 
 def _names(workspace: EditorWorkspace, context: Context, field: str) -> dict[str, str]:
     """The names that a field may hold, each with what it is: a tool, skill, server or agent."""
-    convention = convention_of(context.outcome)
+    convention = convention_of(context.outcome.kind.name)
     known = None if convention is None else convention.field(field)
     if convention is None or known is None or known.refers is None:
         return {}
@@ -197,7 +198,7 @@ def _names(workspace: EditorWorkspace, context: Context, field: str) -> dict[str
 
 def _last_word(context: Context, cursor: Cursor) -> Cursor:
     """The cursor at the last of several names in one text."""
-    convention = convention_of(context.outcome)
+    convention = convention_of(context.outcome.kind.name)
     field = None
     if convention is not None and len(cursor.path) == 1:
         field = convention.field(str(cursor.path[0]))

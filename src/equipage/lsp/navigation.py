@@ -14,9 +14,8 @@ from typing import Any
 
 import msgspec
 
-from equipage.clients.catalogue import Convention
+from equipage.clients.catalogue import convention_of
 from equipage.clients.references import references_in
-from equipage.clients.tables.conventions import CONVENTIONS
 from equipage.core.diagnostics import Part, UsageError
 from equipage.core.path import ROOT, Path, get, walk
 from equipage.core.source import Span
@@ -84,7 +83,7 @@ def named_files(outcome: Outcome) -> Iterator[Symbol]:
 
 def _named_symbols(outcome: Outcome) -> Iterator[Symbol]:
     """The agents, skills, servers and tools that a file of an agent tool names."""
-    convention = convention_of(outcome)
+    convention = convention_of(outcome.kind.name)
     for _, each, word in () if convention is None else references_in(convention, outcome):
         # Of `Agent(reviewer)` only `reviewer` is the name; one that is escaped has no place.
         inside = word.text().find(each.name)
@@ -102,10 +101,6 @@ def _inner_symbols(outcome: Outcome) -> Iterator[Symbol]:
     for each, span in zip(names, inner_spans(names, outcome.tree), strict=True):
         path = None if span is None else span.source.filename
         yield Symbol(each.sort, each.name, span, each.is_definition, path, home=home)
-
-
-def convention_of(outcome: Outcome) -> Convention | None:
-    return next((each for each in CONVENTIONS if each.kind == outcome.kind.name), None)
 
 
 def _offered_symbols(outcome: Outcome) -> Iterator[Symbol]:
@@ -507,7 +502,7 @@ def _require_usable_name(
     if named.home is not None:
         _require_single_user(workspace, named, definition)
     outcome = workspace.load(definition.path or "").outcome
-    convention = None if outcome is None else convention_of(outcome)
+    convention = None if outcome is None else convention_of(outcome.kind.name)
     rule = None if convention is None else convention.name
     if rule is not None and not rule.allows(new):
         raise UsageError(f"`{new}` is not a name for this file: expected {rule.words}")

@@ -7,7 +7,7 @@ The first of these that says something counts:
 3. the plugin around the file, whose manifest names its parts,
 4. the content, if two signs of it agree.
 
-What belongs to a tool and is not read (see `clients.tables.unread`) is recognised, too: by its path
+What belongs to a tool and is not read (see `clients.unread`) is recognised, too: by its path
 before the content is looked at, or by its content. Below a skill, only the skill itself is of a
 kind: the other files are its material. One sign of a header is a guess, which gives no errors. One
 sign of other content is a note below a folder, and enough for a file that a person names. What a
@@ -150,32 +150,12 @@ def recognise(
         return found
     extension = os.path.splitext(path)[1].lower()
     is_part = around.conventions and not around.is_material(slashed)
-    if extension == ".md" and is_part and around.plugins:
-        part = kind_of_plugin_part(slashed, around.plugins)
-        if part is not None:
-            return Recognised(part, by="plugin", why="it is a part of the plugin around it")
-    if extension == ".json" and is_part and any(slashed in each.hooks for each in around.plugins):
-        return Recognised("claude-hooks", by="plugin", why="a manifest names it")
-    if extension == ".toml" and is_part:
-        above, found_folder, _ = slashed.rpartition("/commands/")
-        if found_folder and files.exists(f"{above}/gemini-extension.json"):
-            why = "it is a part of the extension around it"
-            return Recognised("gemini-command", by="plugin", why=why)
-    if is_part and not named and _may_have_place(slashed, around):
-        from equipage.clients.tables.unread import (  # only a walk meets such files
-            GEMINI_VARIABLES,
-            TASKS,
-            unread_sort,
-        )
-
-        sort = unread_sort(slashed)
-        is_other = sort == GEMINI_VARIABLES and not _is_for_gemini(path, around, files)
-        is_other |= sort == TASKS and _STARTS_TASK.search(files.peek(path) or b"") is None
-        if sort is not None and not is_other:
-            return _recognise_unread(path, sort, "place", files)
-    other = sort_in_other_letters(slashed) if is_part and not named else None
-    if other is not None:
-        return _recognise_unread(path, other, "place", files)
+    part = _recognise_part(slashed, extension, around, files) if is_part else None
+    if part is not None:
+        return part
+    sort = _unread_sort(path, slashed, around, files) if is_part and not named else None
+    if sort is not None:
+        return _recognise_unread(path, sort, "place", files)
     if extension == ".md" and is_part:
         name = slashed[len(around.folder) + 1 :]
         return _recognise_header(path, around.inside + name, files, named=named)
@@ -191,6 +171,41 @@ def recognise(
         )
         return found if found.kind is not None else _problem_of_reading(path, files)
     return Recognised()
+
+
+def _recognise_part(
+    slashed: str, extension: str, around: Surroundings, files: Files
+) -> Recognised | None:
+    """The kind of a part of the plugin or extension around it."""
+    if extension == ".md" and around.plugins:
+        part = kind_of_plugin_part(slashed, around.plugins)
+        if part is not None:
+            return Recognised(part, by="plugin", why="it is a part of the plugin around it")
+    if extension == ".json" and any(slashed in each.hooks for each in around.plugins):
+        return Recognised("claude-hooks", by="plugin", why="a manifest names it")
+    if extension == ".toml":
+        above, found_folder, _ = slashed.rpartition("/commands/")
+        if found_folder and files.exists(f"{above}/gemini-extension.json"):
+            why = "it is a part of the extension around it"
+            return Recognised("gemini-command", by="plugin", why=why)
+    return None
+
+
+def _unread_sort(path: str, slashed: str, around: Surroundings, files: Files) -> str | None:
+    """What a file is that a client reads and equipage does not, by its place."""
+    if _may_have_place(slashed, around):
+        from equipage.clients.unread import (  # only a walk meets such files
+            GEMINI_VARIABLES,
+            TASKS,
+            unread_sort,
+        )
+
+        sort = unread_sort(slashed)
+        is_other = sort == GEMINI_VARIABLES and not _is_for_gemini(path, around, files)
+        is_other |= sort == TASKS and _STARTS_TASK.search(files.peek(path) or b"") is None
+        if sort is not None and not is_other:
+            return sort
+    return sort_in_other_letters(slashed)
 
 
 #: Kinds whose files have a name that others may have, too, below the root of a project.
@@ -212,7 +227,7 @@ _NO_FILE_NAMES = ("/", os.sep, ".")
 
 def _recognise_unread(path: str, sort: str, sign: str, files: Files) -> Recognised:
     """The result for a file that belongs to a tool and that equipage does not read."""
-    from equipage.clients.tables.unread import QUIET  # few files are such
+    from equipage.clients.unread import QUIET  # few files are such
 
     quiet = sort in QUIET
     problem = None if quiet else _finding(NOT_READ, path, files.system, sort=sort, sign=sign)
@@ -247,7 +262,7 @@ def sort_in_other_letters(path: str) -> str | None:
 
 @cache
 def _all_places() -> tuple[PlaceIndex, ...]:
-    from equipage.clients.tables.unread import unread_places  # only a walk asks for all
+    from equipage.clients.unread import unread_places  # only a walk asks for all
 
     return _built_in_places(), _tool_places(), unread_places()
 

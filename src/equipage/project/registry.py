@@ -136,16 +136,16 @@ _USER_FOLDERS = frozenset({".config/opencode", ".config/goose", ".config/amp", "
 
 @cache
 def conventions() -> tuple[Recognition, ...]:
-    """One row for each sort of file of other agent tools, from the tables of the tools."""
-    # Made from the tables, which are large: a check of other files never imports those.
-    paths = importlib.import_module("equipage.clients.tables.paths")
+    """One row for each sort of file of other agent tools, from the index of their tables."""
+    from equipage.clients.index import KINDS  # a file with a kind needs no other
+
     rows: list[Recognition] = []
-    for kind, globs in paths.PATHS.items():
-        if not globs:
+    for kind, entry in KINDS.items():
+        if not entry.paths:
             continue  # by its content alone: in `BUILT_IN`
         module = _MODULES_BY_KIND.get(kind, "equipage.clients.format")
         folder = "skills" if kind == "skill" else None
-        rows.append(Recognition(kind, module, globs, folder=folder))
+        rows.append(Recognition(kind, module, entry.paths, folder=folder))
     return tuple(rows)
 
 
@@ -218,7 +218,8 @@ def _import_built_in(name: str) -> Format | None:
     if row is None:
         return None
     module = importlib.import_module(row.module)
-    kind = module.FORMAT if hasattr(module, "FORMAT") else module.convention_format(name)
+    known = vars(module)  # asking for an attribute would look through the names of all models
+    kind = known["FORMAT"] if "FORMAT" in known else module.convention_format(name)
     assert isinstance(kind, Format)
     return kind
 

@@ -17,7 +17,7 @@ import msgspec
 
 from equipage.clients.grants import Grant
 from equipage.clients.launchers import launch_of, split_command
-from equipage.clients.tables.activities import CLIENT_FOLDERS
+from equipage.clients.reading import CLIENT_FOLDERS
 from equipage.core.path import Path
 from equipage.files import System, entries_of, is_below
 from equipage.files.walking import is_ignored

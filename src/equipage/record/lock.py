@@ -18,16 +18,14 @@ from typing import Any
 
 import msgspec
 
-from equipage.clients.catalogue import Field
+from equipage.clients.catalogue import SKILL_TABLES, Field, convention_in, convention_of
 from equipage.clients.file_grants import precedence_of
 from equipage.clients.grants import Effect, Grant, Reach
 from equipage.clients.launchers import commands_among, launch_of, split_command
 from equipage.clients.plugins import OWNERS, Part, all_parts
 from equipage.clients.reading import Reading, reaches_of, reading_of, unknown_keys_of
 from equipage.clients.references import parse_references
-from equipage.clients.tables.conventions import CONVENTIONS
-from equipage.clients.tables.skills import OPEN
-from equipage.clients.tables.unread import CODEX_RULE, EDITOR, HOOK_FILE
+from equipage.clients.unread import CODEX_RULE, EDITOR, HOOK_FILE
 from equipage.core import codes
 from equipage.core.frozen import convert
 from equipage.core.path import Path, PathSyntaxError, format_path, parse_path, walk
@@ -74,8 +72,6 @@ LOCK_NAME = "equipage.lock"
 UNREAD = "unread"
 #: The digest of a file that is not one of the project.
 _DIGEST_ELSEWHERE = hashlib.sha256(b"elsewhere").hexdigest()
-
-_CONVENTIONS_BY_KIND = {each.kind: each for each in (*CONVENTIONS, OPEN)}
 
 
 class LockError(ValueError):
@@ -534,7 +530,7 @@ def _lock_skill_folder(
 @lru_cache(256)
 def _referring_fields(kind: str) -> tuple[Field, ...]:
     """The few of many fields of a kind that name something; thousands of files have one kind."""
-    table = _CONVENTIONS_BY_KIND.get(kind)
+    table = convention_in(SKILL_TABLES[0]) if kind == "skill" else convention_of(kind)
     fields = () if table is None else table.fields
     return tuple(field for field in fields if field.refers is not None)
 

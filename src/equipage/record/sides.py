@@ -16,14 +16,19 @@ from typing import Any
 import msgspec
 
 from equipage.clients.file_grants import name_and_sort, program_of_file
-from equipage.clients.grant_rows import servers
+from equipage.clients.grant_words import make_row
 from equipage.clients.grants import Reach
 from equipage.clients.launchers import split_command
 from equipage.clients.mcp import dialect_of
 from equipage.clients.plugins import OWNERS, all_parts
-from equipage.clients.reading import client_folder, reaches_of, reading_of, unknown_keys_of
-from equipage.clients.tables.activities import CLIENT_FOLDERS
-from equipage.clients.tables.unread import (
+from equipage.clients.reading import (
+    CLIENT_FOLDERS,
+    client_folder,
+    reaches_of,
+    reading_of,
+    unknown_keys_of,
+)
+from equipage.clients.unread import (
     CODEX_RULE,
     COMPILED_END,
     COMPILED_WORKFLOW,
@@ -286,7 +291,7 @@ def follow_moves(old: Loads, new: Loads) -> Loads:
         return old
     rules, moved = rules_of(old, new), dict[str, str]()
     for shared in (slice(3), slice(1, 4)):  # all but the content, and all but the name
-        places: dict[tuple[str | None, ...], list[str]] = {}
+        places: dict[tuple[str, ...], list[str]] = {}
         for now, facts in come.items():
             if now not in moved.values():
                 places.setdefault(facts[shared], []).append(now)
@@ -303,9 +308,9 @@ def follow_moves(old: Loads, new: Loads) -> Loads:
     )
 
 
-def _movables(side: Loads, other: Loads) -> dict[str, tuple[str, str, str, str | None]]:
+def _movables(side: Loads, other: Loads) -> dict[str, tuple[str, ...]]:
     """The files on one side alone: their names, what reads them, and their content."""
-    found: dict[str, tuple[str, str, str, str | None]] = {}
+    found: dict[str, tuple[str, ...]] = {}
     for file in side.outcomes.keys() - other.outcomes.keys():
         each = side.outcomes[file]
         name, sort = name_and_sort(each.kind, reading_of(each).value or {}, file)
@@ -315,7 +320,7 @@ def _movables(side: Loads, other: Loads) -> dict[str, tuple[str, str, str, str |
             start = f"{client_folder(file)}/"
             below = around.removeprefix(start).partition("/")[0]
             place = posixpath.dirname(around) if sort == "skill" else start + below
-            found[file] = name, each.kind.name, place, _hash(each)
+            found[file] = name, each.kind.name, place, _hash(each) or file
     return dict(sorted(found.items()))
 
 
@@ -334,7 +339,7 @@ def find_unjudged(old: Loads, new: Loads) -> Iterator[Unjudged]:
         if each.severity == "error":
             counts = (each.name, each.code) not in known
             yield Unjudged(each.name or "", each.message, counts)
-    told = set[tuple[str, str]]()
+    told = set[str]()
     for owner, name in sorted({*old.guards, *new.guards}):
         digest, other = old.guards.get((owner, name)), new.guards.get((owner, name))
         if other is None and _is_gone_whole(old.outcomes.get(owner), new.outcomes.get(owner)):
@@ -344,8 +349,8 @@ def find_unjudged(old: Loads, new: Loads) -> Iterator[Unjudged]:
             how = "is new, or newly run" if digest is None else "changed"
             how = "is gone, or no longer run" if other is None else how
             how = "cannot be run any more" if f"{other} runs" == digest else how
-            if (name, how) not in told:
-                told.add((name, how))
+            if name not in told:
+                told.add(name)
                 is_code = name in old.code or name in new.code
                 what = "a program that guards" if is_code else "a file that a guard names"
                 yield Unjudged(name, f"{what} {how}; equipage does not read it", True)
@@ -448,7 +453,7 @@ def _narrows_server(kind: str, path: Path, old: dict[Path, Any], new: dict[Path,
     if kind != "mcp" or len(path) < 3:
         return False
     _, name, key = path
-    row = servers("servers")
+    row = make_row("servers", "servers")
     sides = ({key: side[path]} if path in side else {} for side in (old, new))
     reaches = (
         Reach("", "servers", kind, "", "", tuple(row.grants({"servers": {name: each}})))

@@ -205,7 +205,7 @@ class Wanted:
 
         The note says that it belongs to a tool and is not read.
         """
-        from equipage.clients.tables.unread import unread_sort  # not for files with a name
+        from equipage.clients.unread import unread_sort  # not for files with a name
 
         project = project_of(path, self._run)
         if project.kind_of(path) is not None:

@@ -12,11 +12,11 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 import msgspec
 
-from equipage.clients.catalogue import Convention, Field
+from equipage.clients.catalogue import Convention, Field, convention_of
 from equipage.clients.file_grants import program_of
+from equipage.clients.index import KINDS
 from equipage.clients.reading import reading_of
 from equipage.clients.references import is_pattern, references_in
-from equipage.clients.tables.conventions import CONVENTIONS
 from equipage.directives.codes import FILE_NOT_FOUND, INCLUDE_NOT_FOUND
 from equipage.files.walking import walk_files
 from equipage.loading.format import Format, Item
@@ -33,7 +33,7 @@ READ = "reads"
 #: Findings about a file that is not there; their span is the path that was written.
 _MISSING = frozenset({FILE_NOT_FOUND, INCLUDE_NOT_FOUND})
 #: The kinds that are one thing to be called by name, and what it is.
-SORTS = {"skill": "skill", "profile": "agent"} | {each.kind: each.sort for each in CONVENTIONS}
+SORTS = {"profile": "agent"} | {kind: each.sort for kind, each in KINDS.items() if each.sort}
 
 #: Findings that say that no program reads a file, although it is listed.
 _OVERLOOKED = frozenset({"toolpack-overlooked", "extension-not-read"})
@@ -145,7 +145,7 @@ class _GraphBuilder:
 
     def add_references(self, outcome: Outcome) -> None:
         """Add edges to the tools, skills, servers and other agents that an agent names."""
-        convention = next((each for each in CONVENTIONS if each.kind == outcome.kind.name), None)
+        convention = convention_of(outcome.kind.name)
         if convention is None:
             return
         for field, each, span in references_in(convention, outcome):

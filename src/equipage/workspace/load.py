@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from equipage.clients.tables.unread import CODEX_RULE
+from equipage.clients.unread import CODEX_RULE
 from equipage.core import codes
 from equipage.core.diagnostics import Code, Diagnostic, UsageError
 from equipage.core.source import Source

@@ -16,7 +16,6 @@ import msgspec
 from equipage.clients import codes
 from equipage.clients.claude import permissions
 from equipage.clients.launchers import problem_of_file, script_of, split_command
-from equipage.clients.tables.claude import TOOLS
 from equipage.core import codes as core_codes
 from equipage.core.diagnostics import Change, Fact, Remedy, Shown
 from equipage.core.frozen import convert
@@ -170,7 +169,7 @@ def _never_matches_reason(matcher: str, event: str) -> str | None:
 
 
 def _unknown_names_reason(names: list[str], event: str) -> str | None:
-    known = _MATCHER_WORDS.get(event, TOOLS - permissions.REMOVED_TOOLS.keys())
+    known = _MATCHER_WORDS.get(event, permissions.TOOLS - permissions.REMOVED_TOOLS.keys())
     if event in _TOOL_EVENTS and any(name.startswith("mcp__") for name in names):
         servers = [name for name in names if name.startswith("mcp__")]
         if len(servers) < len(names) or any("__" in each[5:] for each in servers):

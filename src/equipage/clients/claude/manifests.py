@@ -10,7 +10,7 @@ from typing import Any
 from msgspec.structs import replace
 
 from equipage.clients import codes
-from equipage.clients.catalogue import Convention
+from equipage.clients.catalogue import Convention, NameRule
 from equipage.clients.claude import hooks
 from equipage.clients.claude.hooks import HookRoots
 from equipage.clients.codes import NAME_FORM
@@ -21,12 +21,12 @@ from equipage.clients.plugins import (
     parse_json,
     paths_in,
 )
-from equipage.clients.tables.claude import KEBAB
 from equipage.core.diagnostics import Also, Change, Fact, Remedy, Shown
 from equipage.core.path import Path, get, mapping_or_empty
 from equipage.core.text import lazy_regex, nearest
 from equipage.loading.session import Session
 
+_KEBAB = NameRule(r"[a-z0-9]+(?:-[a-z0-9]+)*", "lower-case letters, digits and single hyphens")
 #: Names that pass as Anthropic's own.
 _OFFICIAL = r"official[^a-z0-9]*(?:anthropic|claude)|(?:anthropic|claude)[^a-z0-9]*official"
 _RESERVED_NAME = lazy_regex(
@@ -137,9 +137,9 @@ def _check_name_form(name: str, path: Path) -> Iterator[Fact]:
         yield _refusal((*path, "name"), "name", "must not hold blanks", "use hyphens")
     elif not re.fullmatch(r"[A-Za-z0-9._-]+", name):
         yield _refusal((*path, "name"), "name", "may hold letters, digits, `.`, `_` and `-` only")
-    elif not KEBAB.allows(name):
+    elif not _KEBAB.allows(name):
         yield NAME_FORM.at(
-            (*path, "name"), name=Shown(name), tool="Claude.ai", rule=KEBAB.words, better=None
+            (*path, "name"), name=Shown(name), tool="Claude.ai", rule=_KEBAB.words, better=None
         )
 
 

@@ -13,9 +13,8 @@ from typing import Any, Literal
 import msgspec
 
 from equipage.clients import codes
-from equipage.clients.catalogue import Convention
+from equipage.clients.catalogue import Convention, client_named
 from equipage.clients.references import locate_names, names_in_field
-from equipage.clients.tables.claude import TOOLS
 from equipage.core import codes as core_codes
 from equipage.core.diagnostics import Also, Fact, Severity, Shown
 from equipage.core.path import Path, mapping_or_empty
@@ -25,6 +24,8 @@ from equipage.loading.session import Session
 ListName = Literal["allow", "ask", "deny"]
 LIST_NAMES: tuple[ListName, ...] = ("deny", "ask", "allow")
 
+#: The tools that come with it, those of earlier versions included.
+TOOLS = frozenset(client_named("claude").tools)
 #: Tools of earlier versions → the tool that does their work now, where there is one.
 REMOVED_TOOLS: dict[str, str | None] = {
     "MultiEdit": "Edit",
@@ -178,7 +179,7 @@ def _command_problem(tool: str, what: str) -> Problem | None:
     if after:
         return Problem("never", "`:*` counts only at the end", f"{tool}({before}:*)")
     if ends and ("*" in before or before.endswith("\\")):
-        # A star that is no end of words stands for any text. Joined commands are judged one by one.
+        # A star alone matches any text. Joined commands are judged one by one.
         rest = f"{before.rstrip('*')}*" if "*" in before else f"{before[:-1]}:*"
         better = None if re.search(r"[|;&]", before) else f"{tool}({rest})"
         return Problem("never", "words before `:*` hold no other `*`", better)

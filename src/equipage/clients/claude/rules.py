@@ -13,7 +13,6 @@ from equipage.clients.claude import hooks, manifests, permissions
 from equipage.clients.claude.hooks import HookRoots
 from equipage.clients.codes import EXTENSION_NOT_READ, UNKNOWN_REFERENCE
 from equipage.clients.plugins import listed_plugins, parse_json
-from equipage.clients.tables.claude import MODELS, MODELS_OF_OTHERS
 from equipage.core import codes as core_codes
 from equipage.core.diagnostics import Change, Fact, Remedy, Shown
 from equipage.core.path import Path, get
@@ -152,6 +151,15 @@ def header_hooks_are_valid(convention: Convention, config: Any, session: Session
         yield from hooks.check(found, ("hooks",), session, HookRoots(project, plugin))
 
 
+#: Short names of models; any other name is sent to the provider as it is.
+_MODELS = ("default", "sonnet", "opus", "haiku", "fable", "opusplan", "best", "inherit")
+#: Names that no model of a provider of Claude Code has → why.
+_MODELS_OF_OTHERS = {
+    r"(?:gpt-\d|o[134](?:-|\Z)|codex-)[\w.-]*": "it is one of OpenAI",
+    r"gemini-[\w.-]+": "it is one of Google",
+    r"grok-[\w.-]+": "it is one of xAI",
+    r"claude-3(?:-[57])?-(?:sonnet|opus|haiku)": "a name of that age ends in a date or `-latest`",
+}
 #: What no agent may bring with a plugin: Claude Code leaves it out.
 _FIELDS_PLUGINS_CANNOT_SET = ("hooks", "mcpServers", "permissionMode")
 
@@ -174,9 +182,9 @@ def model_exists(_convention: Convention, config: Any, session: Session) -> Iter
     """A short name of a model is not misspelt, and a name is not that of a menu; longer names are
     the provider's own."""
     model = config.get("model") if isinstance(config, dict) else None
-    if not isinstance(model, str) or model.lower() in MODELS:
+    if not isinstance(model, str) or model.lower() in _MODELS:
         return
-    reasons = (why for names, why in MODELS_OF_OTHERS.items() if re.fullmatch(names, model))
+    reasons = (why for names, why in _MODELS_OF_OTHERS.items() if re.fullmatch(names, model))
     if (why := next(reasons, None)) is not None and session.documents:
         where = f" in Claude Code: {why}"
         yield UNKNOWN_REFERENCE.at(
@@ -186,10 +194,10 @@ def model_exists(_convention: Convention, config: Any, session: Session) -> Iter
     guess = None
     if model.isalpha():
         # Where the file was written for another tool as well, the name may be one of its models.
-        guess = nearest(model.lower(), MODELS)
+        guess = nearest(model.lower(), _MODELS)
     elif re.fullmatch(r"Claude [\w. ]+", model):
         # No provider has blanks in names; menus show `Claude Sonnet 4`.
-        guess = next((each for each in MODELS if each in model.lower().split()), None)
+        guess = next((each for each in _MODELS if each in model.lower().split()), None)
     if guess is not None and session.documents:
         remedy = Remedy(f"change to `{guess}`", (Change(("model",), guess),), safe=False)
         yield UNKNOWN_REFERENCE.at(

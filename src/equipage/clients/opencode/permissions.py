@@ -11,12 +11,25 @@ from typing import Any
 
 from equipage.clients import codes
 from equipage.clients.catalogue import Convention
-from equipage.clients.tables.opencode import ASKED, ASKED_INSTEAD
 from equipage.core.diagnostics import Also, Change, Fact, Remedy, Shown
 from equipage.core.path import Path, get
 from equipage.core.text import Guesses, is_likely_typo, lazy_regex
 from equipage.loading.session import Session
 
+# fmt: off
+#: What its tools ask; MCP servers and plugins bring more names.
+ASKED = (
+    "read", "edit", "glob", "grep", "list", "bash", "task", "skill", "lsp", "todowrite",
+    "webfetch", "websearch", "codesearch", "question", "external_directory", "doom_loop",
+)
+# fmt: on
+#: Names of tools here or elsewhere, in small letters, that nothing asks → what is asked.
+_ASKED_INSTEAD = {
+    **dict.fromkeys(("write", "patch", "apply_patch", "multiedit", "notebookedit"), "edit"),
+    **dict.fromkeys(("shell", "powershell", "terminal"), "bash"),
+    "ls": "list",
+    "agent": "task",
+}
 #: A rule of Claude Code, whole or without its tool. `npm run test:*` has a sense of its own.
 _FOREIGN_RULE = lazy_regex(
     r"Bash\((?P<inside>.*?)(?::?\*)?\)"
@@ -30,7 +43,7 @@ def asked_instead(name: str, guesses: Guesses) -> str | None:
         return None
     guess = guesses.nearest(name, ASKED)
     is_meant = guess is not None and (guess == name.lower() or is_likely_typo(name, guess))
-    return ASKED_INSTEAD.get(name.lower(), guess if is_meant else None)
+    return _ASKED_INSTEAD.get(name.lower(), guess if is_meant else None)
 
 
 def pattern_problem(name: str, pattern: str) -> tuple[str, str] | None:

@@ -1,1 +1,0 @@
-"""Tables about clients and nothing else: their files, fields and tools."""
