@@ -224,7 +224,10 @@ def test_what_version_control_keeps_is_no_file_of_a_guard() -> None:
     assert ".git/" not in Path("equipage.lock").read_text()
     put({"lib/b.sh": "0\n"})
     assert "lib/b.sh: a program that guards changed" in gate().out
-    assert "source changed: lib/b.sh" in in_process(["verify"]).out
+    code, out, _ = in_process(["verify"])
+    assert (code, "meaning changed: .claude/settings.json: lib/b.sh changed" in out) == (1, True), (
+        out
+    )
 
 
 @pytest.mark.requirement("GT-02")

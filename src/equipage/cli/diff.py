@@ -370,7 +370,7 @@ def _compare_files(old: Loads, new: Loads, single: str, *, show_env: bool) -> It
         known = None if was is not None and was.unknown else before
         reach = differences(
             *(() if each is None else reaches_of(each, file=shown) for each in (known, after)),
-            rules,
+            rules=rules,
         )
         # What exists on one side only is compared with an empty configuration.
         values = [

@@ -101,7 +101,7 @@ def leaves_nothing(reach: Reach) -> bool:
 
 
 def differences(
-    before: Iterable[Reach], after: Iterable[Reach], rules: str | None = None
+    before: Iterable[Reach], after: Iterable[Reach], *, rules: str | None = None
 ) -> list[Difference]:
     """The subjects whose reach changed, those that widened most first.
 

@@ -15,7 +15,7 @@ from typing import Any
 
 import msgspec
 
-from equipage.clients.grants import Grant
+from equipage.clients.grants import Grant, Reach
 from equipage.clients.launchers import launch_of, split_command
 from equipage.clients.reading import CLIENT_FOLDERS
 from equipage.core.path import Path
@@ -84,6 +84,14 @@ def code_loaded(grants: Iterable[Grant]) -> Iterator[str]:
     for each in grants:
         if each.sort == "plugin" and each.name.startswith((".", "file:")):
             yield re.sub(r"\Afile:(?://)?", "", each.name).partition("(")[0]
+
+
+def commands_that_guard(reaches: Iterable[Reach]) -> Iterator[str]:
+    """The commands that can stop a call. What a client loads can stop calls, and let them pass."""
+    for reach in reaches:
+        yield from code_loaded(reach.grants)
+        guarding = {each.path for each in reach.grants_of("guard")}
+        yield from (each.name for each in reach.grants_of("program") if each.path in guarding)
 
 
 def words_naming_files(commands: Iterable[list[str]]) -> Iterator[str]:

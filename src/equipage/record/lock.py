@@ -42,6 +42,7 @@ from equipage.project.settings import load_project_settings, projects_of
 from equipage.record.commands import (
     MAX_READ,
     code_loaded,
+    commands_that_guard,
     divide,
     files_beside_launchers,
     files_read_by,
@@ -435,6 +436,10 @@ def lock_outcome(outcome: Outcome, file: str, root: str, run: Run) -> LockedFile
     read = {each.path: each.runs for each in found}
     if root in read:
         problems.append(f"its commands lead to more than {MAX_READ:,} files; no more are locked")
+    # What decides whether a call is stopped acts as much as the command that runs it.
+    guarding = divide(commands_that_guard(reaches), folders_named(nodes))
+    deciding = (each.path for each in files_read_by(guarding, start, root, system) if each.is_code)
+    runs = _sort_unique((*runs, *_record_files(others.files_at(deciding), root, files)))
     beside = files_beside_launchers(commands, root, system)
     _record_files(others.files_at([*read, *beside]), root, files)
     programs = (path for path, runs in read.items() if runs and system.is_executable(path))

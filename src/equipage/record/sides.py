@@ -186,7 +186,6 @@ def _add_companions(name: str, outcome: Outcome, folder: str, loads: Loads) -> N
         return
     from equipage.record import commands  # few have any
 
-    guarding = {grant.path for each in reaches for grant in each.grants_of("guard")}
     nodes = [*walk(reading_of(outcome).value)]
     folders = commands.folders_named(nodes)
     system = outcome.session.files.system
@@ -205,9 +204,7 @@ def _add_companions(name: str, outcome: Outcome, folder: str, loads: Loads) -> N
                     loads.code.add(name)
                 yield name, content
 
-    # What a client loads can stop calls, and let them through.
-    code = (path for each in reaches for path in commands.code_loaded(each.grants))
-    guards = [*code, *(each.name for each in programs if each.path in guarding)]
+    guards = commands.commands_that_guard(reaches)
     loads.guards.update(((name, file), content) for file, content in contents(guards))
     loads.programs.update(contents((each.name for each in programs), follow=False))
     for file, content in contents(commands.files_with_values(nodes), follow=False):

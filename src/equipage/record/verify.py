@@ -38,7 +38,7 @@ def compare(old: WorkspaceLock, new: WorkspaceLock) -> Changes:
         tuple(name for name in new.files if name not in old.files),
         tuple(name for name in old.files if name not in new.files),
         tuple(_meaning_changes(old, new)),
-        tuple(differences(before, after, names_in_rules((*before, *after)))),
+        tuple(differences(before, after, rules=names_in_rules((*before, *after)))),
     )
 
 
