@@ -70,7 +70,7 @@ class WantedFiles(Protocol):
         ...
 
 
-class _NoWantedFiles:
+class NoWantedFiles:
     """No files are wanted besides those with a known extension."""
 
     def names_in(self, folder: str) -> Names:
@@ -82,7 +82,7 @@ class _NoWantedFiles:
     is_claimed = is_place = is_known
 
 
-NO_WANTED_FILES: WantedFiles = _NoWantedFiles()
+NO_WANTED_FILES: WantedFiles = NoWantedFiles()
 
 
 class EnteredFolder(msgspec.Struct, frozen=True, gc=False):

@@ -343,6 +343,30 @@ def files_read_by(
     return search.files()
 
 
+def files_led_to(
+    commands: Sequence[list[str]],
+    reaches: Iterable[Reach],
+    nodes: Sequence[tuple[Path, Any]],
+    start: str,
+    root: str,
+    system: System,
+) -> tuple[dict[str, bool], list[str]]:
+    """The files that a configuration leads to, each with whether it is run as a program; and the
+    code among them that decides whether a call is stopped.
+    """
+    folders = folders_named(nodes)
+    guarding = divide(commands_that_guard(reaches), folders)
+    values = divide(files_with_values(nodes), folders)
+    deciding = [*files_read_by(guarding, start, root, system)]
+    found = (
+        *deciding,
+        *files_read_by(commands, start, root, system),
+        *files_read_by(values, start, root, system, follow=False),
+    )
+    code = [each.path for each in deciding if each.is_code]
+    return {each.path: each.runs for each in found}, code
+
+
 def files_beside_launchers(
     commands: Sequence[list[str]], root: str, system: System
 ) -> Iterator[str]:

@@ -41,12 +41,9 @@ from equipage.loading.session import Request, Run
 from equipage.project.settings import load_project_settings, projects_of
 from equipage.record.commands import (
     MAX_READ,
-    code_loaded,
-    commands_that_guard,
     divide,
     files_beside_launchers,
-    files_read_by,
-    files_with_values,
+    files_led_to,
     folders_named,
     is_private,
 )
@@ -427,19 +424,11 @@ def lock_outcome(outcome: Outcome, file: str, root: str, run: Run) -> LockedFile
     named = _record_files(others.files_named_in(outcome, nodes), root, files)
     # What a runner or a script reads counts, whether or not it acts for this command.
     start, system = os.path.dirname(real), run.files.system
-    code = [path for each in reaches for path in code_loaded(each.grants)]
-    values = divide(files_with_values(nodes), folders_named(nodes))
-    found = (
-        *files_read_by([*commands, *divide(code)], start, root, system),
-        *files_read_by(values, start, root, system, follow=False),
-    )
-    read = {each.path: each.runs for each in found}
+    read, deciding = files_led_to(commands, reaches, nodes, start, root, system)
+    # What decides whether a call is stopped acts as much as the command that runs it.
+    runs = _sort_unique((*runs, *_record_files(others.files_at(deciding), root, files)))
     if root in read:
         problems.append(f"its commands lead to more than {MAX_READ:,} files; no more are locked")
-    # What decides whether a call is stopped acts as much as the command that runs it.
-    guarding = divide(commands_that_guard(reaches), folders_named(nodes))
-    deciding = (each.path for each in files_read_by(guarding, start, root, system) if each.is_code)
-    runs = _sort_unique((*runs, *_record_files(others.files_at(deciding), root, files)))
     beside = files_beside_launchers(commands, root, system)
     _record_files(others.files_at([*read, *beside]), root, files)
     programs = (path for path, runs in read.items() if runs and system.is_executable(path))

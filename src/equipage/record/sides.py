@@ -52,7 +52,7 @@ from equipage.effect.reach import (
     servers_gone,
 )
 from equipage.files import System, is_below
-from equipage.files.walking import Names
+from equipage.files.walking import Names, NoWantedFiles
 from equipage.files.walking import walk as walk_folder
 from equipage.loading.pipeline import Outcome
 from equipage.loading.session import Run
@@ -215,14 +215,11 @@ def _add_companions(name: str, outcome: Outcome, folder: str, loads: Loads) -> N
         loads.unread[_name(path, top)] = what, system.sha256(path) or _OUT
 
 
-class _EveryFile:
+class _EveryFile(NoWantedFiles):
     """Every file that git does not ignore is wanted."""
 
     def names_in(self, folder: str) -> Names:
         return frozenset(), ("",)
-
-    def is_known(self, path: str) -> bool:
-        return False
 
     def is_claimed(self, path: str) -> bool:
         return True
@@ -449,13 +446,9 @@ def _narrows_server(kind: str, path: Path, old: dict[Path, Any], new: dict[Path,
     """Whether a key of a server allows no more, whichever client reads it."""
     if kind != "mcp" or len(path) < 3:
         return False
-    _, name, key = path
-    row = make_row("servers", "servers")
-    sides = ({key: side[path]} if path in side else {} for side in (old, new))
-    reaches = (
-        Reach("", "servers", kind, "", "", tuple(row.grants({"servers": {name: each}})))
-        for each in sides
-    )
+    row, (_, name, key) = make_row("servers", "servers"), path
+    values = ({"servers": {name: {key: each[path]} if path in each else {}}} for each in (old, new))
+    reaches = (Reach("", "servers", kind, "", "", tuple(row.grants(each))) for each in values)
     return not difference_between(*reaches).widening_steps
 
 
