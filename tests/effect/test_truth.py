@@ -367,7 +367,46 @@ def launched(package: str) -> dict[str, Any]:
     return {".mcp.json": {"mcpServers": {"a": {"command": "npx", "args": ["-y", package]}}}}
 
 
+def hook(matcher: str | None, **more: Any) -> dict[str, Any]:
+    group = {} if matcher is None else {"matcher": matcher}
+    return {SETTINGS: {"hooks": {"PreToolUse": [{**group, "hooks": [{"type": "command", "command": "g: x", **more}]}]}}}  # fmt: skip
+
+
+NARROWED = [
+    *(Change(f"a guard stands before more calls: {old!r}, {new!r}", hook(old), hook(new), code=0) for old, new in (
+        ("Bash", "Bash|Write"), ("Write", "Edit|Write|Bash"), ("Bash", "*"), ("Bash", ""), ("Bash", None), ("mcp__a__.*", "*"),
+    )),
+    Change("a guard has more time", hook("Bash", timeout=10), hook("Bash", timeout=60), code=0),
+    Change("a server needs approval again", {".mcp.json": {"mcpServers": {"a": {"command": "x", "alwaysAllow": ["b"]}}}}, {".mcp.json": {"mcpServers": {"a": {"command": "x"}}}}, code=0),
+    Change("a server with a `transport` is gone", {".mcp.json": {"mcpServers": {"a": {"url": "https://a", "transport": "http"}, "b": {"command": "x"}}}}, {".mcp.json": {"mcpServers": {"b": {"command": "x"}}}}, code=0),
+    Change("Gemini: only some tools", {".gemini/settings.json": {}}, {".gemini/settings.json": {"tools": {"core": ["read_file", "run_shell_command"]}}}, code=0),
+    Change("Gemini: only some tools, of old", {".gemini/settings.json": {}}, {".gemini/settings.json": {"coreTools": ["read_file"]}}, code=0),
+    Change("an agent has another name", {REVIEWER: AGENT.format("tools: Read\n")}, {REVIEWER: AGENT.format("tools: Read\n").replace("reviewer", "judge")}, code=0),
+    Change("an agent that may do everything has another name", {REVIEWER: WIDE}, {REVIEWER: WIDE.replace("reviewer", "judge")}, code=0),
+    Change("a new skill", {SETTINGS: {}}, {".claude/skills/a/SKILL.md": AGENT.format("")}, code=0),
+    Change("a new command", {SETTINGS: {}}, {".claude/commands/a.md": AGENT.format("")}, code=0),
+    Change("the newest becomes one version", launched("x@latest"), launched("x@1.2.3"), code=0),
+    Change("a main agent without a word of its own", {"a": ""}, {".mcp.json": {"mcpServers": {"a": {"command": "x"}}}}, ("widened",), ("main agent",)),
+]  # fmt: skip
+WIDENED = [
+    *(Change(f"a guard stands before fewer calls: {old!r}, {new!r}", hook(old), hook(new), ("widened: guard PreToolUse",)) for old, new in (
+        ("Bash|Write", "Bash"), ("*", "Bash"), (None, "Bash|Write"), ("Bash", "Bas|Write"), ("mcp__a__.*", "mcp__a__b"),
+    )),
+    *(Change(f"a guard has less time, or nobody knows: {old}, {new}", hook("Bash", **old), hook("Bash", **new), ("widened: ",)) for old, new in (
+        ({"timeout": 60}, {"timeout": 10}), ({}, {"timeout": 1}), ({"timeout": 60}, {}), ({"timeout": 60}, {"timeout": "x"}),
+    )),
+    Change("a server needs no approval", {".mcp.json": {"mcpServers": {"a": {"command": "x"}}}}, {".mcp.json": {"mcpServers": {"a": {"command": "x", "alwaysAllow": ["b"]}}}}, ("`mcpServers.a.alwaysAllow` added",)),
+    Change("Gemini: all tools again", {".gemini/settings.json": {"tools": {"core": ["read_file"]}}}, {".gemini/settings.json": {}}, ("widened: tools",)),
+    Change("Gemini: one more tool", {".gemini/settings.json": {"tools": {"core": ["read_file"]}}}, {".gemini/settings.json": {"tools": {"core": ["read_file", "run_shell_command"]}}}, ("widened: tools.core",)),
+    Change("an agent of another name may do more", {REVIEWER: AGENT.format("tools: Read\n")}, {REVIEWER: AGENT.format("tools: Read, Bash\n").replace("reviewer", "judge")}, ("permission widened: tools[1]",)),
+    Change("a rule forbids an agent by its name", {REVIEWER: WIDE, SETTINGS: rules(deny=["Agent(reviewer)"])}, {REVIEWER: WIDE.replace("reviewer", "judge")}, ("widened",)),
+    Change("an agent takes the name of one of the client", {REVIEWER: WIDE}, {REVIEWER: WIDE.replace("reviewer", "Explore")}, ("widened",)),
+    Change("a new skill that is allowed", {SETTINGS: rules(allow=["Skill(a)"])}, {".claude/skills/a/SKILL.md": AGENT.format("").replace("reviewer", "a")}, ("widened",)),
+    Change("another package in one version", launched("x@latest"), launched("y@1.2.3"), ("widened",)),
+]  # fmt: skip
 CHANGES = [
+    *NARROWED,
+    *WIDENED,
     Change("2: the cure of a misspelt restriction", README, {REVIEWER: AGENT.format("tools: [Read, Grep]\n")}, ("permission changed: tools",), ("widened", "cannot be judged"), 0),
     Change("2: the slip comes", {REVIEWER: AGENT.format("tools: [Read, Grep]\n")}, README, ("permission widened",)),
     Change("4: a command that the client runs", {SETTINGS: {"proxyAuthHelper": "a"}}, {SETTINGS: {"proxyAuthHelper": "b"}}, (f"{known('proxyAuthHelper')} changed; equipage does not know this key",)),
@@ -635,7 +674,7 @@ ATTACKS = [
         ".claude/skills/s/Skill.md": AGENT.format(""),
         ".Codex/rules/a.rules": "x",
         ".opencode/Plugin/a.ts": "x",
-        ".claude/skills/t/skill.md": AGENT.format(""),
+        ".claude/skills/t/skill.md": AGENT.format("allowed-tools: Bash\n"),
         ".CursorRules": "x",
     }.items()),
     *(Change(f"T7: {command}", guard(command, **{file: text.format(2)}), {file: text.format(0)}, (file,)) for command, file, text in (
@@ -649,7 +688,7 @@ ATTACKS = [
     )),
     Change("T8: what a guard sources", guard("sh guard.sh", **{"guard.sh": ". ./lib.sh\n", "lib.sh": "exit 2\n"}), {"lib.sh": "exit 0\n"}, ("lib.sh",)),
     *(Change(f"a file without an ending: {command}", guard(command, check="exit 2\n"), {"check": "exit 0\n"}, ("check: a program that guards changed",)) for command in ("./check", "./check x", "bash check", "python check", "x && ./check")),
-    *(Change(f"{command}: {text.strip()} {file}", guard(command, **({first: text} if text else {}), **{file: "2\n"}), {file: "0\n"}, (f"{file}: a program that guards changed",)) for command, first, text, file in (
+    *(Change(f"{command}: {text.strip()} {file}", guard(command, **({first: text} if text else {}), **{file: "2\n"}), {file: "0\n"}, (f"{file}: a {'file that a guard names' if file.endswith('.json') else 'program that guards'} changed",)) for command, first, text, file in (
         ("python3 s/g.py", "s/g.py", "import rules\n", "s/rules.py"),
         ("python3 s/g.py", "s/g.py", "from rules.core import run\n", "s/rules/core.py"),
         ("python3 s/g.py", "s/g.py", "from rules.core import run\n", "s/rules/__init__.py"),
@@ -663,6 +702,11 @@ ATTACKS = [
         ("perl s/g.pl", "s/g.pl", "use Rules::Core;\n", "s/Rules/Core.pm"),
         ("bash s/g.sh", "s/g.sh", 'source "${BASH_SOURCE%/*}/lib.sh"\n', "s/lib.sh"),
         ("bash s/g.sh", "s/g.sh", 'HERE=$(pwd)\nsource "$HERE/inner/lib.sh"\n', "s/inner/lib.sh"),
+        ("sh s/g.sh deny", "s/g.sh", 'S="${ROOT}/s/hooks/${1}/hook.sh"; exec "$S"\n', "s/hooks/deny/hook.sh"),
+        ("sh s/g.sh deny", "s/g.sh", 'exec sh "$(dirname "$0")/$1.sh"\n', "s/deny.sh"),
+        ("sh s/g.sh deny", "s/g.sh", '. "$HERE/$1"\n', "s/deny.py"),
+        ("sh s/g.sh", "s/g.sh", "[ -d .git ] && . s/rules.sh\n", "s/rules.sh"),
+        ("python s/g.py", "s/g.py", 'run(f"s/hooks/{name}/hook.sh")\n', "s/hooks/deny/hook.sh"),
         ("python s/g.py", "s/g.py", 'join(dirname(__file__), "cfg", "deny.json")\n', "s/cfg/deny.json"),
         ("python s/g.py", "s/g.py", 'Path(__file__).parent / "a" / "b" / "deny.json"\n', "s/a/b/deny.json"),
     )),

@@ -12,7 +12,7 @@ import pytest
 
 from equipage.files.sandbox import MAX_BYTES
 from lab import Link, commit, environment, in_process, settle, write
-from record.ways import WAYS, plugin
+from record.ways import WAYS, WIDER, guard, plugin
 
 WIDE = "---\nname: b\ndescription: d\n---\nText.\n"
 AGENT = "---\nname: reviewer\ndescription: d\ntools: {}\n---\nReview.\n"
@@ -201,6 +201,48 @@ def test_a_program_that_guards_is_not_changed_unseen() -> None:
     assert "hooks/guard.sh: a program that guards is gone, or no longer run" in gate().out
 
 
+@pytest.mark.requirement("GT-02")
+def test_more_files_than_are_looked_for_are_not_passed_unseen() -> None:
+    many = {f"d/{number}.txt": "1\n" for number in range(2_001)}
+    put({**guard("sh g.sh"), "g.sh": "cat d/*\n", **many, "e.txt": "1\n"})
+    commit(Path.cwd())
+    assert gate()[:2] == (0, "no difference in meaning\n")
+    code, _, err = in_process(["lock"])
+    assert (code, "lead to more than 2,000 files; no more are locked" in err) == (0, True), err
+    put({"e.txt": "2\n"})
+    code, out, _ = gate()
+    assert (code, "guards name more than 2,000 files, and one of them may have changed" in out) == (1, True)  # fmt: skip
+
+
+@pytest.mark.requirement("GT-02")
+def test_what_version_control_keeps_is_no_file_of_a_guard() -> None:
+    put({**guard("sh g.sh"), "g.sh": "[ -d .git ] && . lib/a.sh\n", "lib/a.sh": ". lib/b.sh\n", "lib/b.sh": "1\n"})  # fmt: skip
+    for number in range(300):
+        write(Path(), {f".git/objects/00/{number:038}": "x"})
+    commit(Path.cwd())
+    assert in_process(["lock"]).code == 0
+    assert ".git/" not in Path("equipage.lock").read_text()
+    put({"lib/b.sh": "0\n"})
+    assert "lib/b.sh: a program that guards changed" in gate().out
+    code, out, _ = in_process(["verify"])
+    assert (code, "meaning changed: .claude/settings.json: lib/b.sh changed" in out) == (1, True), (
+        out
+    )
+
+
+@pytest.mark.requirement("GT-02")
+def test_files_with_one_cause_are_one_line() -> None:
+    put({**guard("sh g.sh"), "g.sh": "cat d/* README.md\n", "README.md": "See notes/a.txt.\n"})
+    put({"notes/a.txt": "1\n"})
+    commit(Path.cwd())
+    put({f"d/{name}.png": name for name in "abcd"} | {"notes/a.txt": "2\n"})
+    line = "4 files (d/a.png, d/b.png, d/c.png …): a file that a guard names is new, or newly run; equipage does not read it"  # fmt: skip
+    assert gate()[:2] == (1, f"cannot be judged: {line}\n")
+    files, _, reason = line.partition(": ")
+    assert f"- `{files}`: `{reason}`" in gate("-f", "markdown").out
+    assert len(json.loads(gate("--json").out)["unjudged"]) == 4
+
+
 @pytest.mark.parametrize(
     ("name", "what"),
     [
@@ -216,6 +258,22 @@ def test_code_that_a_client_runs_from_a_place_is_named(name: str, what: str) -> 
     write(Path(), {name: "{}"})
     code, out, _ = gate()
     assert (code, out) == (1, f"cannot be judged: {name}: {what} added; equipage does not read it\n")  # fmt: skip
+
+
+@pytest.mark.requirement("GT-01")
+def test_a_file_that_git_tracks_and_ignores_is_in_every_revision() -> None:
+    settings = ".claude/settings.json"
+    write(Path(), {settings: {"permissions": {"deny": ["Bash"]}}})
+    commit(Path.cwd())
+    write(Path(), {".gitignore": ".claude/\n"})
+    commit(Path.cwd())
+    assert gate()[:2] == (0, "no difference in meaning\n")
+    write(Path(), {settings: {}, ".claude/agents/a.md": AGENT.format("Read, Grep, Bash")})
+    commit(Path.cwd())
+    code, out, _ = in_process(["diff", "HEAD~1", "HEAD", "--fail-on", "widened"])
+    assert (code, out.count("permission widened: ")) == (1, 2), out
+    shutil.rmtree(".claude")
+    assert in_process(["diff", "HEAD"]).code == 1
 
 
 def put(files: Any) -> None:
@@ -256,8 +314,7 @@ def test_programs_of_any_size_and_links_are_seen() -> None:
     Path("bin/link").symlink_to("/bin/sh")
     code, out, _ = gate()
     assert code == 1
-    assert "bin/large: program that a plugin puts on the path added" in out
-    assert "bin/link: program that a plugin puts on the path added" in out
+    assert "bin/large, bin/link: program that a plugin puts on the path added" in out
     commit(Path.cwd())
     assert gate().code == 0
     assert in_process(["lock"]).code == 0
@@ -360,7 +417,7 @@ def test_a_policy_that_forbids_less_is_seen() -> None:
 HIDDEN: dict[str, dict[str, str | Link]] = {
     "a folder of that name is usually skipped": {".claude/agents/venv/b.md": WIDE},
     "so is this one": {".claude/agents/.cache/sub/b.md": WIDE},
-    "a skill may have that name": {".claude/skills/node_modules/SKILL.md": WIDE},
+    "a skill may have that name": {".claude/skills/node_modules/SKILL.md": WIDER},
     "a link to a file that was there": {".claude/agents/b.md": Link("../../kept/.claude/b.md")},
     "settings of another folder": {".claude/settings.json": Link("../kept/.claude/settings.json")},
     "an agent as a command": {".claude/commands/b.md": Link("../../kept/.claude/agents/c.md")},
@@ -377,7 +434,7 @@ def test_what_is_found_by_another_way_counts(files: dict[str, str | Link]) -> No
         Path(),
         {
             "kept/.claude/b.md": WIDE,
-            "kept/.claude/agents/c.md": WIDE,
+            "kept/.claude/agents/c.md": WIDER,
             "kept/.claude/settings.json": '{"permissions": {"allow": ["Bash"]}}',
         },
     )

@@ -48,8 +48,15 @@ from equipage.record.sides import (
     follow_moves,
     loads_of,
     rule_changes,
+    rules_of,
 )
-from equipage.render.effect import VERBS, lines_of_reach, reach_to_dict, render_markdown
+from equipage.render.effect import (
+    VERBS,
+    group_unjudged,
+    lines_of_reach,
+    reach_to_dict,
+    render_markdown,
+)
 from equipage.render.text import Style, change_lines
 from equipage.workspace import Workspace
 from equipage.workspace.report import Report
@@ -353,6 +360,7 @@ def _load_side(side: Side, workspace: Workspace, output: Output) -> Loads:
 
 
 def _compare_files(old: Loads, new: Loads, single: str, *, show_env: bool) -> Iterator[FileDiff]:
+    rules = rules_of(old, new)
     for name in sorted({*old.outcomes, *new.outcomes}):
         shown, before, after = name or single, old.outcomes.get(name), new.outcomes.get(name)
         was, now = (None if each is None else reading_of(each) for each in (before, after))
@@ -361,7 +369,8 @@ def _compare_files(old: Loads, new: Loads, single: str, *, show_env: bool) -> It
         # What is known only now counts as new.
         known = None if was is not None and was.unknown else before
         reach = differences(
-            *(() if each is None else reaches_of(each, file=shown) for each in (known, after))
+            *(() if each is None else reaches_of(each, file=shown) for each in (known, after)),
+            rules=rules,
         )
         # What exists on one side only is compared with an empty configuration.
         values = [
@@ -440,9 +449,9 @@ def _lines(diffs: list[FileDiff], unknown: list[Unjudged], style: Style) -> Iter
         yield f"{files}: {counts}" if counts else files
     if diffs and unknown:
         yield ""
-    for each in unknown:
+    for files, each in group_unjudged(unknown):
         painted = style.paint("warning" if each.counts else "place", "cannot be judged")
-        yield f"{painted}: {visible(each.file)}: {visible(each.reason)}"
+        yield f"{painted}: {visible(files)}: {visible(each.reason)}"
 
 
 def _change_lines(diff: FileDiff, change: Change, style: Style) -> Iterator[str]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import lru_cache
 from typing import Any
 from urllib.parse import parse_qsl, urlsplit
@@ -53,7 +53,7 @@ class Row(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     false_denies: bool = False  #: whether a `false` is known to forbid
     #: which values count, by the ends of their names; or which other keys, by their starts
     among: tuple[str, ...] = ()
-    known: tuple[str, ...] = ()  #: of other keys: those that are not meant
+    known: tuple[str, ...] = ()  #: of other keys and of variables: those that are not meant
     rule: RuleKeys | None = None
 
     def grants(self, value: Any) -> Iterator[Grant]:
@@ -154,6 +154,27 @@ def _mode_grant(row: Row, value: Any, path: Path, *, is_default: bool = False) -
         widest=level >= last,
         usual=usual[0] if usual else None,
     )
+
+
+def read_limit(row: Row, value: Any, path: Path) -> Iterator[Grant]:
+    """A number that limits: less is narrower, and what holds without it is not known."""
+    yield from _limit_grants(".".join(row.at), value, path, is_wide=int)
+
+
+def _limit_grants(
+    name: str, value: Any, path: Path, is_wide: Callable[[int], int], usual: int | None = None
+) -> Iterator[Grant]:
+    """A number as a mode, by how wide it is. Where it goes, what takes its place is not known."""
+    is_number = isinstance(value, int | float) and not isinstance(value, bool) and value > 0
+    level = is_wide(min(int(value), _MAX_LIMIT)) if is_number else _MAX_LIMIT + 1
+    shown = f"{name} = {_compact_json(value)}"
+    known = None if usual is None else is_wide(usual)
+    yield Grant("mode", shown, "allows", path=path, level=level, usual=known)
+    yield Grant("guard", name, "denies", path=path)
+
+
+#: What is more counts as this.
+_MAX_LIMIT = 10**7
 
 
 def _is_same_value(one: Any, other: Any) -> bool:
@@ -263,6 +284,8 @@ def read_access_levels(row: Row, value: Any, path: Path) -> Iterator[Grant]:
 
 
 def read_variables(row: Row, value: Any, path: Path) -> Iterator[Grant]:
+    if isinstance(value, dict):
+        value = {key: each for key, each in value.items() if key not in row.known}
     yield from read_names(row, value, path)
     yield from _steering_grants("/".join(row.at), value, path)
     yield from _table_value_grants("/".join(row.at), value, path)
@@ -552,11 +575,14 @@ _BLOCKING_EVENT = lazy_regex(
 #: it does: arguments, a time limit, an input, whether it runs once.
 _HOOK_KEYS_NOT_COMPARED = frozenset(
     {"type", "matcher", "match", "if", "async", "asyncRewake", "onFailure", "allowedEnvVars"}
-    | {"continueOnBlock", "statusMessage", "description", "comment"}
+    | {"continueOnBlock", "statusMessage", "description", "comment", "timeout", "timeoutSec"}
 )
+#: A matcher for several tools, and those for all.
+_SEVERAL_NAMES = re.compile(r"[\w-]+(?:\|[\w-]+)+")
+_ANY_MATCHERS = ("", "*", ".*")
 
 
-def read_hooks(_row: Row, value: Any, path: Path) -> Iterator[Grant]:
+def read_hooks(row: Row, value: Any, path: Path) -> Iterator[Grant]:
     if isinstance(value, str):  # the path of a file with hooks
         yield Grant("program", value, "allows", path=path)
     # Clients nest events, matchers and handlers in different ways; the first key is the event.
@@ -573,7 +599,7 @@ def read_hooks(_row: Row, value: Any, path: Path) -> Iterator[Grant]:
         found = each.get("matcher") or each.get("match")
         matcher = found if isinstance(found, str) else _compact_json(found) if found else matcher
         ran = list(_hook_commands(each))
-        yield from _hook_grants(each, ran, here, event, matcher)
+        yield from _hook_grants(each, ran, here, event, matcher, row.default)
         if not ran:
             waiting += (
                 (inner, (*here, key), event or str(key), matcher)
@@ -583,18 +609,25 @@ def read_hooks(_row: Row, value: Any, path: Path) -> Iterator[Grant]:
 
 
 def _hook_grants(
-    hook: dict[str, Any], ran: list[str], path: Path, event: str, matcher: str
+    hook: dict[str, Any], ran: list[str], path: Path, event: str, matcher: str, time: int | None
 ) -> Iterator[Grant]:
     """What a hook that runs some commands grants; a table around hooks runs none."""
     rest = {key: inner for key, inner in hook.items() if key not in _HOOK_KEYS_NOT_COMPARED}
     # What runs beside the agent, or after it, stops nothing.
     is_beside = hook.get("async") is True or hook.get("asyncRewake") is True
     stops = _BLOCKING_EVENT.match(event) is not None and not is_beside
-    limits = "".join(f" {part}" for part in (matcher, *_texts_of(hook.get("if"))) if part)
+    matchers = matcher.split("|") if _SEVERAL_NAMES.fullmatch(matcher) else [matcher]
+    limits = "".join(f" {part}" for part in _texts_of(hook.get("if")))
     for text in ran:
         yield Grant("program", text, "allows", path=path, hidden=Hidden(_compact_json(rest)))
-        if stops:
-            yield Grant("guard", f"{event}{limits}: {text}", "denies", path=path)
+        for each in matchers if stops else ():
+            before = EVERYTHING if each in _ANY_MATCHERS else each
+            yield Grant("guard", f"{event} {before}{limits}: {text}", "denies", path=path)
+        for key in ("timeout", "timeoutSec") if stops else ():
+            if key in hook:  # one that takes too long stops nothing
+                name = f"{key} of {text.replace(' = ', '=')}"
+                less = _MAX_LIMIT.__sub__
+                yield from _limit_grants(name, hook[key], (*path, key), less, time)
     for row in _HOOK_FAILURE_ROWS:
         if row.at[0] in hook:
             yield _mode_grant(row, hook[row.at[0]], (*path, *row.at))

@@ -30,6 +30,7 @@ from equipage.clients.grant_rows import (
     read_hooks,
     read_host,
     read_leaves,
+    read_limit,
     read_mode,
     read_names,
     read_names_among,
@@ -105,7 +106,10 @@ WORDS: dict[str, dict[str, Any]] = {
     "explicit_actions": {"read": read_explicit_actions, "sort": "setting"},
     # MCP servers by name, or the names of servers; `default` is what holds for their tools.
     "servers": {"read": read_servers, "sort": "server", "default": "asks"},
-    # Programs that run at events, some of which can stop a call.
+    # A number that limits: less is narrower.
+    "limits": {"read": read_limit, "sort": "mode"},
+    # Programs that run at events, some of which can stop a call; `default` is the longest time that
+    # one has which says nothing.
     "hooks": {"read": read_hooks, "sort": "program"},
     # A command, or several; commands inside a text that run when the text is used.
     "runs": {"read": read_commands, "sort": "program"},
@@ -124,7 +128,7 @@ WORDS: dict[str, dict[str, Any]] = {
     "other_keys": {**_LEAVES, "read": read_other_keys},
     # What GitHub lets a token do: `none`, `read` or `write`, by what it is about or for all.
     "access_levels": {"read": read_access_levels, "sort": "mode"},
-    # Variables for programs; of some, the value counts as well.
+    # Variables for programs; of some, the value counts as well. Those in `known` allow nothing.
     "variables": {"read": read_variables, "sort": "variable"},
     # Where plugins come from: without its version, the same place may bring something else.
     "sources": {**_LEAVES, "read": read_sources},
@@ -147,6 +151,9 @@ WORDS: dict[str, dict[str, Any]] = {
 def make_row(word: str, field: str, **given: Any) -> Row:
     """The row of a word. `usually` is about a sort of things, not a field."""
     settings = {"at": tuple(field.split("/")), **WORDS[word], **given}
+    if settings.get("otherwise") and settings.get("absent") == "asks":
+        # What is asked about without a list is still asked about if it is in it.
+        settings.setdefault("effect", "asks")
     if word == "usually":
         settings |= {"at": ("\0",), "sort": field}
     elif word == "only_values":

@@ -131,7 +131,7 @@ def _literal_start(wide: str) -> str:
     what = what.removesuffix(")")
     if what.endswith((":*", " *")):
         what = what[:-2]
-    return re.split(r"[*\\]", f"{head}{bracket}{what}", maxsplit=1)[0]
+    return re.split(r"[*\\]|@latest", f"{head}{bracket}{what}", maxsplit=1)[0]
 
 
 class GrantIndex:
@@ -171,8 +171,12 @@ def _is_about(grant: Grant, name: str) -> bool:
     if grant.name == name:
         return True
     if grant.sort in _LITERAL_SORTS and not grant.base:
-        is_pinned = grant.sort == "program" and _PINNED_PACKAGE.sub(r"\1", name) == grant.name
-        return is_pinned or grant.name == EVERYTHING
+        if grant.sort == "program" and grant.name != EVERYTHING:
+            return grant.name in (_PINNED_PACKAGE.sub(rf"\1{tag}", name) for tag in ("", "@latest"))
+        # What can stop every call can stop some of them.
+        event, star, text = grant.name.partition(" *: ")
+        is_wider = name.startswith(f"{event} ") and name.endswith(f": {text}")
+        return grant.name == EVERYTHING or (grant.sort == "guard" and star != "" and is_wider)
     if not covers(grant.name, name, grant.sort):
         return False
     # What forbids must be certain. `all` is the name of a tool, if a list forbids it; and without

@@ -252,7 +252,7 @@ _CLIENTS = {each.tool for kind, each in KINDS.items() if each.title and kind != 
 #: The client of a file that any of them may read.
 ANY_CLIENT = "any client"
 #: Folders of clients: what lies beside one is the project that it configures.
-_CLIENT_FOLDERS = frozenset(
+CLIENT_FOLDERS = frozenset(
     {".claude", ".codex", ".gemini", ".qwen", ".opencode", ".cursor", ".github", ".vscode", ".roo"}
     | {".kiro", ".zed", ".amp", ".agents", ".defect", ".windsurf", "skills", "agents", ".copilot"}
 )
@@ -369,7 +369,7 @@ def _main_agents(giving: Iterable[Reach]) -> Iterator[Reach]:
             )
         )
         first = layers[0]
-        grants = tuple(_merge_layers(layers, program))
+        grants = tuple(merge_layers(layers, program))
         unknown = next((each.unknown for each in layers if each.unknown), "")
         yield Reach(
             *(MAIN_AGENT, MAIN_AGENT, first.kind, program, first.file, grants),
@@ -378,7 +378,7 @@ def _main_agents(giving: Iterable[Reach]) -> Iterator[Reach]:
         )
 
 
-def _merge_layers(layers: Iterable[Reach], program: str) -> Iterator[Grant]:
+def merge_layers(layers: Iterable[Reach], program: str) -> Iterator[Grant]:
     """The grants of all layers: lists are joined, of a mode the highest that is written counts."""
     kept: dict[object, Grant] = {
         tool: Grant("tool", tool, "allows", default=True)
@@ -419,11 +419,11 @@ def _inheritable_grants(agent: Reach, other: Reach) -> Iterator[Grant]:
 def configured_folder(file: str) -> str:
     """The folder that a file configures: the one around the first folder of a client."""
     folder = client_folder(file)
-    return posixpath.dirname(folder) if posixpath.basename(folder) in _CLIENT_FOLDERS else folder
+    return posixpath.dirname(folder) if posixpath.basename(folder) in CLIENT_FOLDERS else folder
 
 
 def client_folder(file: str) -> str:
     """The first folder of a client around a file; without one, the folder that it lies in."""
     parts = posixpath.dirname(file).split("/")
-    ends = [number for number, part in enumerate(parts) if part in _CLIENT_FOLDERS]
+    ends = [number for number, part in enumerate(parts) if part in CLIENT_FOLDERS]
     return "/".join(parts[: ends[0] + 1] if ends else parts)

@@ -9,6 +9,7 @@ Two reaches can be compared: a `Difference` has what an agent may do more or les
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, Literal
@@ -29,7 +30,7 @@ from equipage.clients.grants import (
     is_unrestricted,
 )
 from equipage.clients.plugins import MONITORS, parse_json
-from equipage.clients.reading import MAIN_AGENT
+from equipage.clients.reading import MAIN_AGENT, merge_layers
 from equipage.loading.format import Format, Sensitive
 
 if TYPE_CHECKING:
@@ -40,6 +41,8 @@ How = Literal["widened", "narrowed"]
 #: How far a step goes that lets everything of a sort through, everything of a server or a tool, or
 #: something new that runs or is sent to; other names count one for each effect.
 _EVERYTHING_WEIGHT, _GROUP_WEIGHT, _HEAVY_WEIGHT = 10_000, 50, 100
+#: Of a number, every step would count.
+_MAX_LEVELS = 10
 #: Sorts of which one more is more than one tool more: each brings code or a place to send to.
 _HEAVY_SORTS = frozenset({"server", "program", "host", "plugin"})
 
@@ -47,6 +50,8 @@ _HEAVY_SORTS = frozenset({"server", "program", "host", "plugin"})
 _ACTING_SORTS = frozenset(
     {"agent", "command", "skill", "tool", "team", "workflow", "recipe", "input", "listed plugin"}
 )
+#: Those that the main agent reads and acts by.
+_TEXT_SORTS = frozenset({"command", "skill"})
 #: Sorts of subjects that bring much of their own, and what restricts others.
 _PLUGIN_SORTS = frozenset({"plugin", "extension", "listed plugin"})
 
@@ -64,13 +69,20 @@ def reaches_of_part(part: Part, data: bytes, name: str) -> tuple[Reach, ...]:
 # Comparing.
 
 
-def compare_reaches(before: Reach | None, after: Reach | None) -> Difference:
+def compare_reaches(
+    before: Reach | None, after: Reach | None, rules: str | None = None
+) -> Difference:
     """How a reach changed, the farthest widening first.
 
     An agent that is new had no reach, one that is gone has none, unless its client brings one of
-    that name. Where settings are missing, what the client does without them counts.
+    that name. Where settings are missing, what the client does without them counts; so it does for
+    a new skill or command that `rules` do not name: the main agent could do as much before.
     """
     if before is None and after is not None:
+        is_named = rules is None or mentions_any(rules, (after.name,))
+        if after.sort in _TEXT_SORTS and not is_named:
+            found = difference_between(_reach_when_absent(after), after)
+            return msgspec.structs.replace(found, before=None)
         is_wide = after.name in client_of(after.program).wide_agents
         is_new = after.sort in _ACTING_SORTS and not is_wide
         before = None if is_new else _reach_when_absent(after)
@@ -88,17 +100,54 @@ def leaves_nothing(reach: Reach) -> bool:
     return reach.sort in _ACTING_SORTS and not (is_built_in and reach.sort == "agent")
 
 
-def differences(before: Iterable[Reach], after: Iterable[Reach]) -> list[Difference]:
-    """The subjects whose reach changed, those that widened most first."""
+def differences(
+    before: Iterable[Reach], after: Iterable[Reach], *, rules: str | None = None
+) -> list[Difference]:
+    """The subjects whose reach changed, those that widened most first.
+
+    `rules` are the names in the rules of both sides, where they are known.
+    """
     old = {each.key: each for each in before}
     new = {each.key: each for each in after}
-    found = [compare_reaches(old.get(key), new.get(key)) for key in dict.fromkeys((*old, *new))]
+    if rules is not None:
+        _follow_names(old, new, rules)
+    keys = dict.fromkeys((*old, *new))
+    found = [compare_reaches(old.get(key), new.get(key), rules) for key in keys]
     return sorted((each for each in found if each.steps), key=lambda each: -each.far)
+
+
+_Key = tuple[str, str, str]
+
+
+def _follow_names(old: dict[_Key, Reach], new: dict[_Key, Reach], rules: str) -> None:
+    """Give what is called otherwise now, in the same file, the name of today, if no rule and no
+    client knows one of the names."""
+    for key in [*new.keys() - old.keys()]:
+        gone, come = (
+            [other for other in side.keys() - without.keys() if other[:2] == key[:2]]
+            for side, without in ((old, new), (new, old))
+        )
+        is_one = len(gone) == len(come) == 1 and not mentions_any(rules, (gone[0][2], key[2]))
+        if is_one and leaves_nothing(old[gone[0]]) and leaves_nothing(new[key]):
+            old[key] = old.pop(gone[0])
+
+
+def names_in_rules(reaches: Iterable[Reach]) -> str:
+    """What rules are about that may name an agent, a command or a skill."""
+    grants = (grant for each in reaches for grant in each.grants)
+    return "\n".join({each.name for each in grants if each.sort in ("tool", "agent", "skill")})
+
+
+def mentions_any(text: str, names: Iterable[str]) -> bool:
+    """Whether one of some names is a word of a text."""
+    return any(re.search(rf"(?<![\w-]){re.escape(name)}(?![\w-])", text) for name in names)
 
 
 def _reach_when_absent(reach: Reach) -> Reach:
     """The reach that holds without what is written about a subject."""
     grants = default_grants(reach.kind, len(reach.path))
+    if reach.sort == MAIN_AGENT:
+        grants = tuple(merge_layers((), reach.program))
     return msgspec.structs.replace(reach, grants=grants, inherited=())
 
 
@@ -553,7 +602,7 @@ def _mode_steps(before: Reach | None, after: Reach | None) -> Iterator[Step]:
         levels = [_level(was, now), _level(now, was)]
         if levels[0] == levels[1]:
             continue
-        far = abs(levels[1] - levels[0]) * _HEAVY_WEIGHT
+        far = min(abs(levels[1] - levels[0]), _MAX_LEVELS) * _HEAVY_WEIGHT
         if levels[1] > levels[0] and now is not None and now.widest:
             far += _EVERYTHING_WEIGHT
         shown = now or was

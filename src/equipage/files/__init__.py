@@ -53,6 +53,11 @@ class System(Protocol):
     """Answers questions about files and variables. Each is about what is there now."""
 
     @property
+    def holds_tracked_files_alone(self) -> bool:
+        """Whether every file in it is one that git tracks, as in a revision."""
+        return False
+
+    @property
     def cwd(self) -> str:
         """The folder that relative paths start at. Raises `UsageError` if it was removed."""
         ...

@@ -119,6 +119,8 @@ class Revision(System):
 
     # The questions.
 
+    holds_tracked_files_alone = True
+
     @cached_property
     def cwd(self) -> str:
         return os.path.realpath(self.disk.cwd)

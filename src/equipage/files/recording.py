@@ -128,6 +128,10 @@ class Recording(System):
         return path
 
     @property
+    def holds_tracked_files_alone(self) -> bool:
+        return self.of.holds_tracked_files_alone
+
+    @property
     def cwd(self) -> str:
         return self.of.cwd
 

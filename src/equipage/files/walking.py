@@ -70,7 +70,7 @@ class WantedFiles(Protocol):
         ...
 
 
-class _NoWantedFiles:
+class NoWantedFiles:
     """No files are wanted besides those with a known extension."""
 
     def names_in(self, folder: str) -> Names:
@@ -82,7 +82,7 @@ class _NoWantedFiles:
     is_claimed = is_place = is_known
 
 
-NO_WANTED_FILES: WantedFiles = _NoWantedFiles()
+NO_WANTED_FILES: WantedFiles = NoWantedFiles()
 
 
 class EnteredFolder(msgspec.Struct, frozen=True, gc=False):
@@ -114,6 +114,8 @@ class _Repository:
 
     def tracks(self, path: str, *, is_folder: bool) -> bool:
         """Whether a file is tracked, or a file below a folder."""
+        if self.system.holds_tracked_files_alone:
+            return True
         if not self._read:
             self._read = True
             try:

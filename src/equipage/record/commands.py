@@ -13,8 +13,11 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice, pairwise, product
 from typing import Any
 
-from equipage.clients.grants import Grant
+import msgspec
+
+from equipage.clients.grants import Grant, Reach
 from equipage.clients.launchers import launch_of, split_command
+from equipage.clients.reading import CLIENT_FOLDERS
 from equipage.core.path import Path
 from equipage.files import System, entries_of, is_below
 from equipage.files.walking import is_ignored
@@ -81,6 +84,14 @@ def code_loaded(grants: Iterable[Grant]) -> Iterator[str]:
     for each in grants:
         if each.sort == "plugin" and each.name.startswith((".", "file:")):
             yield re.sub(r"\Afile:(?://)?", "", each.name).partition("(")[0]
+
+
+def commands_that_guard(reaches: Iterable[Reach]) -> Iterator[str]:
+    """The commands that can stop a call. What a client loads can stop calls, and let them pass."""
+    for reach in reaches:
+        yield from code_loaded(reach.grants)
+        guarding = {each.path for each in reach.grants_of("guard")}
+        yield from (each.name for each in reach.grants_of("program") if each.path in guarding)
 
 
 def words_naming_files(commands: Iterable[list[str]]) -> Iterator[str]:
@@ -179,14 +190,20 @@ _MODULE_ENDINGS = (
     *(stem + end for stem in ("", "/index") for end in (".js", ".cjs", ".mjs", ".ts", ".mts")),
 )
 _MODULE_FOLDERS = ("", "src", "lib")
-#: The folder before a wildcard, such as `hooks/` of `hooks/*.sh`.
-_BEFORE_WILDCARD = re.compile(r"(?<![\w.+@%/-])[\w.+@%/-]*/(?=[\w.+@%-]*[*?\[])")
+#: The folder before a wildcard or a variable, such as `hooks/` of `hooks/*.sh` and `hooks/$1.sh`.
+_BEFORE_WILDCARD = re.compile(r"(?<![\w.+@%/-])[\w.+@%/-]*/(?=[\w.+@%-]*[*?\[${%])")
+#: A variable in the folder of another, such as `"$HERE/$1.sh"`: it may be that of the script.
+_BESIDE = re.compile(r"(?:[})\"'`]|\$\w+)/\$")
 #: Code, by its name; other texts name no modules.
 _CODE = re.compile(r"(?:\A|[/\\])\.?[^/\\.]+\Z|\.(?:\w*sh|[cm]?[jt]sx?|py|rb|p[lm]|ps1|mk)\Z")
-#: How many files one command may lead to.
-_MAX_READ = 200
-#: A script that is longer is not searched for further names.
-_MAX_SCRIPT = 256 * 1024
+#: Texts for people: no program follows what they name.
+_PROSE = re.compile(r"\.(?:md|mdx|markdown|rst|adoc|html?|svg|css)\Z", re.IGNORECASE)
+#: Where version control keeps what it knows; no program of a project is in it.
+_VERSION_CONTROL = frozenset({".git", ".hg", ".svn"})
+#: How many files one command may lead to; of more, it is said that they are not judged.
+MAX_READ = 2000
+#: A script that is longer, or names more, is not searched for further names.
+_MAX_SCRIPT, _MAX_NAMES = 1024 * 1024, 10_000
 
 
 def paths_meant(words: Sequence[str], *, is_code: bool) -> list[str]:
@@ -208,6 +225,14 @@ def paths_meant(words: Sequence[str], *, is_code: bool) -> list[str]:
     ]
 
 
+class FileRead(msgspec.Struct, frozen=True):
+    """A file that a command leads to; the root if there are more than are looked for."""
+
+    path: str
+    runs: bool = False  #: whether it is run as a program
+    is_code: bool = True  #: whether a command or its runner names it, or it is code by its name
+
+
 class _Search:
     """A search for the files that words lead to; of those that are found, new words come.
 
@@ -221,20 +246,23 @@ class _Search:
         self.names: dict[str, set[str]] = {}
         self.folders = set(self.places)
         self.programs: set[str] = set()  #: the words that are run as programs
+        self.is_cut_off = False
         self.waiting = deque[tuple[str, list[str], bool]]()
 
-    def files(self) -> Iterator[tuple[str, bool]]:
-        """The files, each with whether it is run as a program."""
+    def files(self) -> Iterator[FileRead]:
         seen = set[str]()
-        while self.waiting and len(seen) < _MAX_READ:
+        while self.waiting and len(seen) < MAX_READ:
             word, bases, is_code = self.waiting.popleft()
             for path in self.paths_of(word, bases, is_code=is_code):
                 for file in (path + each for each in (_MODULE_ENDINGS if is_code else ("",))):
                     if file not in seen and self.system.is_file(file):
                         seen.add(file)
-                        yield file, word in self.programs
-                        if self.follow:
+                        is_named = bases is self.places or _CODE.search(file) is not None
+                        yield FileRead(file, word in self.programs, is_named)
+                        if self.follow and not _PROSE.search(file):
                             self.add_words_of(file)
+        if self.waiting or self.is_cut_off:
+            yield FileRead(self.root)
 
     def paths_of(self, word: str, bases: list[str], *, is_code: bool) -> Iterator[str]:
         """Where a word leads below the root, as far as there may be a file."""
@@ -247,8 +275,10 @@ class _Search:
             folder, name = os.path.split(path)
             if path == self.root or name.lower() not in self.names_in(folder):
                 continue
-            if not before and (bases is self.places or may_be_path(word)):
-                self.add_folder(path)
+            # In the text of a script, the folder of a client is a part of a path.
+            is_whole = may_be_path(word) and word.strip("./") and word not in CLIENT_FOLDERS
+            if not before and (bases is self.places or is_whole):
+                self.add_folder(path, bases)
             yield path
 
     def names_in(self, folder: str) -> set[str]:
@@ -259,24 +289,30 @@ class _Search:
                 is_below(folder, self.root) and name.lower() in self.names_in(above)
             )
             entries = entries_of(folder, self.system) if is_there else ()
-            names = {each.name.lower() for each in entries}
+            names = {each.name.lower() for each in entries} - _VERSION_CONTROL
             self.names[folder] = names | {os.path.splitext(each)[0] for each in names}
         return self.names[folder]
 
-    def add_folder(self, path: str) -> None:
-        """Add the files in a folder that is named."""
+    def add_folder(self, path: str, bases: list[str]) -> None:
+        """Add the files in a folder that a word names, which starts at some bases."""
         if self.follow and path not in self.folders and self.system.is_folder(path):
             self.folders.add(path)
-            below = islice(files_below(path, self.system), _MAX_READ)
-            self.waiting += ((os.path.join(path, each), [path], False) for each in below)
+            below = [*islice(files_below(path, self.system), MAX_READ)]
+            self.is_cut_off |= len(below) == MAX_READ
+            self.waiting += ((os.path.join(path, each), bases, False) for each in below)
 
     def add_words_of(self, file: str) -> None:
         """Add what a script names: it lies beside it, or below where it is started."""
-        text = (self.system.peek(file, max_bytes=_MAX_SCRIPT) or b"").decode("utf-8", "replace")
         is_code = _CODE.search(file) is not None
+        data = self.system.peek(file, max_bytes=_MAX_SCRIPT)
+        text = (data or b"").decode("utf-8", "replace")
         named = [*PATH_IN_TEXT.findall(text), *_BEFORE_WILDCARD.findall(text)]
-        if len(set(named)) >= 10 * _MAX_READ:
+        if data is None or len(set(named)) > _MAX_NAMES:
+            self.is_cut_off |= is_code
             return
+        if is_code and _BESIDE.search(text):
+            names = (each.name for each in entries_of(os.path.dirname(file), self.system))
+            named += filter(_CODE.search, names)
         run = sorted(programs_run_by_name([[text]])) if is_code else ()
         programs = paths_meant(run, is_code=True)
         self.programs.update(programs)
@@ -287,11 +323,11 @@ class _Search:
 
 def files_read_by(
     commands: Sequence[list[str]], start: str, root: str, system: System, *, follow: bool = True
-) -> Iterator[tuple[str, bool]]:
+) -> Iterator[FileRead]:
     """The files of a project that commands run, those that these name, and what runners read.
 
-    Each with whether it is run as a program; `start` is the folder of the configuration. With
-    `follow=False`, only those that the commands themselves name.
+    `start` is the folder of the configuration. With `follow=False`, only those that the commands
+    themselves name.
     """
     words = dict.fromkeys(
         part for word in words_naming_files(commands) for part in (word, *word.split(":"))
@@ -307,6 +343,30 @@ def files_read_by(
     return search.files()
 
 
+def files_led_to(
+    commands: Sequence[list[str]],
+    reaches: Iterable[Reach],
+    nodes: Sequence[tuple[Path, Any]],
+    start: str,
+    root: str,
+    system: System,
+) -> tuple[dict[str, bool], list[str]]:
+    """The files that a configuration leads to, each with whether it is run as a program; and the
+    code among them that decides whether a call is stopped.
+    """
+    folders = folders_named(nodes)
+    guarding = divide(commands_that_guard(reaches), folders)
+    values = divide(files_with_values(nodes), folders)
+    deciding = [*files_read_by(guarding, start, root, system)]
+    found = (
+        *deciding,
+        *files_read_by(commands, start, root, system),
+        *files_read_by(values, start, root, system, follow=False),
+    )
+    code = [each.path for each in deciding if each.is_code]
+    return {each.path: each.runs for each in found}, code
+
+
 def files_beside_launchers(
     commands: Sequence[list[str]], root: str, system: System
 ) -> Iterator[str]:
@@ -317,7 +377,7 @@ def files_beside_launchers(
             yield os.path.join(root, name)
     for package in {re.sub(r"(?<=.)@.*", "", each.package) for each in launches}:
         folder = os.path.join(root, "node_modules", package)
-        for name in islice(files_below(folder, system), _MAX_READ):
+        for name in islice(files_below(folder, system), MAX_READ):
             path = os.path.join(folder, *name.split("/"))
             if not is_ignored(path, system):
                 yield path

@@ -40,11 +40,10 @@ from equipage.loading.result import CANONICAL_VERSION, canonical_json
 from equipage.loading.session import Request, Run
 from equipage.project.settings import load_project_settings, projects_of
 from equipage.record.commands import (
-    code_loaded,
+    MAX_READ,
     divide,
     files_beside_launchers,
-    files_read_by,
-    files_with_values,
+    files_led_to,
     folders_named,
     is_private,
 )
@@ -425,10 +424,11 @@ def lock_outcome(outcome: Outcome, file: str, root: str, run: Run) -> LockedFile
     named = _record_files(others.files_named_in(outcome, nodes), root, files)
     # What a runner or a script reads counts, whether or not it acts for this command.
     start, system = os.path.dirname(real), run.files.system
-    code = [path for each in reaches for path in code_loaded(each.grants)]
-    read = dict(files_read_by([*commands, *divide(code)], start, root, system))
-    values = divide(files_with_values(nodes), folders_named(nodes))
-    read |= files_read_by(values, start, root, system, follow=False)
+    read, deciding = files_led_to(commands, reaches, nodes, start, root, system)
+    # What decides whether a call is stopped acts as much as the command that runs it.
+    runs = _sort_unique((*runs, *_record_files(others.files_at(deciding), root, files)))
+    if root in read:
+        problems.append(f"its commands lead to more than {MAX_READ:,} files; no more are locked")
     beside = files_beside_launchers(commands, root, system)
     _record_files(others.files_at([*read, *beside]), root, files)
     programs = (path for path, runs in read.items() if runs and system.is_executable(path))

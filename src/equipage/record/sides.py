@@ -10,17 +10,24 @@ from __future__ import annotations
 import hashlib
 import os
 import posixpath
-import re
 from collections.abc import Iterable, Iterator
+from typing import Any
 
 import msgspec
 
 from equipage.clients.file_grants import name_and_sort, program_of_file
+from equipage.clients.grant_words import make_row
 from equipage.clients.grants import Reach
 from equipage.clients.launchers import split_command
 from equipage.clients.mcp import dialect_of
 from equipage.clients.plugins import OWNERS, all_parts
-from equipage.clients.reading import client_folder, reaches_of, reading_of, unknown_keys_of
+from equipage.clients.reading import (
+    CLIENT_FOLDERS,
+    client_folder,
+    reaches_of,
+    reading_of,
+    unknown_keys_of,
+)
 from equipage.clients.unread import (
     CODEX_RULE,
     COMPILED_END,
@@ -36,12 +43,17 @@ from equipage.core.path import Path, format_path, walk
 from equipage.core.source import Span
 from equipage.effect.reach import (
     Difference,
+    difference_between,
     differences,
     leaves_nothing,
+    mentions_any,
+    names_in_rules,
     reaches_of_part,
     servers_gone,
 )
 from equipage.files import System, is_below
+from equipage.files.walking import Names, NoWantedFiles
+from equipage.files.walking import walk as walk_folder
 from equipage.loading.pipeline import Outcome
 from equipage.loading.session import Run
 from equipage.project.settings import load_project_settings, projects_of
@@ -70,6 +82,9 @@ class Loads(msgspec.Struct, frozen=True):
     rules: dict[str, tuple[Reach, ...]] = {}  #: of those that are understood, what they allow
     #: what has a hook that can stop a call, and a file that it runs → the hash of that file
     guards: dict[tuple[str, str], str] = {}
+    code: set[str] = set()  #: of these files, those that are programs and not only named by one
+    #: where programs that guard name more files than are looked for → the hash of all files there
+    uncovered: dict[str, str] = {}
     programs: dict[str, str] = {}  #: other file that a client runs → its hash
     moved: dict[str, str] = {}  #: what is at another place on the other side → that place
 
@@ -171,7 +186,6 @@ def _add_companions(name: str, outcome: Outcome, folder: str, loads: Loads) -> N
         return
     from equipage.record import commands  # few have any
 
-    guarding = {grant.path for each in reaches for grant in each.grants_of("guard")}
     nodes = [*walk(reading_of(outcome).value)]
     folders = commands.folders_named(nodes)
     system = outcome.session.files.system
@@ -180,14 +194,17 @@ def _add_companions(name: str, outcome: Outcome, folder: str, loads: Loads) -> N
 
     def contents(names: Iterable[str], follow: bool = True) -> Iterator[tuple[str, str]]:
         found = commands.divide(names, folders)
-        for path, runs in commands.files_read_by(found, start, root, system, follow=follow):
-            content = _content(system.peek(path), path, system, runs=runs)
+        for each in commands.files_read_by(found, start, root, system, follow=follow):
+            name = _name(each.path, top)
+            if each.path == root and name not in loads.uncovered:
+                loads.uncovered[name] = _hash_of_all(root, system)
+            content = _content(system.peek(each.path), each.path, system, runs=each.runs)
             if content is not None:
-                yield _name(path, top), content
+                if each.is_code:
+                    loads.code.add(name)
+                yield name, content
 
-    # What a client loads can stop calls, and let them through.
-    code = (path for each in reaches for path in commands.code_loaded(each.grants))
-    guards = [*code, *(each.name for each in programs if each.path in guarding)]
+    guards = commands.commands_that_guard(reaches)
     loads.guards.update(((name, file), content) for file, content in contents(guards))
     loads.programs.update(contents((each.name for each in programs), follow=False))
     for file, content in contents(commands.files_with_values(nodes), follow=False):
@@ -198,8 +215,27 @@ def _add_companions(name: str, outcome: Outcome, folder: str, loads: Loads) -> N
         loads.unread[_name(path, top)] = what, system.sha256(path) or _OUT
 
 
+class _EveryFile(NoWantedFiles):
+    """Every file that git does not ignore is wanted."""
+
+    def names_in(self, folder: str) -> Names:
+        return frozenset(), ("",)
+
+    def is_claimed(self, path: str) -> bool:
+        return True
+
+    is_place = is_claimed
+
+
+def _hash_of_all(root: str, system: System) -> str:
+    """What tells a folder from the same one with any file changed."""
+    found = walk_folder(root, CLIENT_FOLDERS, system, _EveryFile())
+    hashes = sorted((_name(each.path, root), system.sha256(each.path) or _OUT) for each in found)
+    return hashlib.sha256(repr(hashes).encode()).hexdigest()
+
+
 def _sort_loads(found: Iterable[FileLoad], folder: str | None, system: System) -> Loads:
-    loads = Loads({}, unread={}, rules={}, guards={}, programs={})
+    loads = Loads({}, unread={}, rules={}, guards={}, code=set(), uncovered={}, programs={})
     problems: list[Diagnostic] = []
     for each in found:
         name = "" if folder is None else _name(each.path, folder)
@@ -247,8 +283,7 @@ def follow_moves(old: Loads, new: Loads) -> Loads:
     gone, come = _movables(old, new), _movables(new, old)
     if not (gone and come):
         return old
-    rules = _names_in_rules((*old.outcomes.values(), *new.outcomes.values()))
-    moved: dict[str, str] = {}
+    rules, moved = rules_of(old, new), dict[str, str]()
     for shared in (slice(3), slice(1, 4)):  # all but the content, and all but the name
         places: dict[tuple[str, ...], list[str]] = {}
         for now, facts in come.items():
@@ -257,7 +292,7 @@ def follow_moves(old: Loads, new: Loads) -> Loads:
         for was, facts in gone.items():
             free = places.get(facts[shared], []) if was not in moved else []
             names = {facts[0], *(come[now][0] for now in free[:1])}
-            if free and (len(names) == 1 or not _mentions_any(rules, names)):
+            if free and (len(names) == 1 or not mentions_any(rules, names)):
                 moved[was] = free.pop(0)
     return msgspec.structs.replace(
         old,
@@ -283,15 +318,10 @@ def _movables(side: Loads, other: Loads) -> dict[str, tuple[str, ...]]:
     return dict(sorted(found.items()))
 
 
-def _names_in_rules(outcomes: Iterable[Outcome]) -> str:
-    """What rules are about that may name an agent, a command or a skill."""
-    grants = (grant for each in outcomes for reach in reaches_of(each) for grant in reach.grants)
-    return "\n".join({each.name for each in grants if each.sort in ("tool", "agent", "skill")})
-
-
-def _mentions_any(text: str, names: Iterable[str]) -> bool:
-    """Whether one of some names is a word of a text."""
-    return any(re.search(rf"(?<![\w-]){re.escape(name)}(?![\w-])", text) for name in names)
+def rules_of(*sides: Loads) -> str:
+    """What rules of some sides name."""
+    outcomes = (outcome for side in sides for outcome in side.outcomes.values())
+    return names_in_rules(reach for each in outcomes for reach in reaches_of(each))
 
 
 def find_unjudged(old: Loads, new: Loads) -> Iterator[Unjudged]:
@@ -315,8 +345,15 @@ def find_unjudged(old: Loads, new: Loads) -> Iterator[Unjudged]:
             how = "cannot be run any more" if f"{other} runs" == digest else how
             if name not in told:
                 told.add(name)
-                reason = f"a program that guards {how}; equipage does not read it"
-                yield Unjudged(name, reason, True)
+                is_code = name in old.code or name in new.code
+                what = "a program that guards" if is_code else "a file that a guard names"
+                yield Unjudged(name, f"{what} {how}; equipage does not read it", True)
+    from equipage.record.commands import MAX_READ  # few have any
+
+    for name in sorted({*old.uncovered, *new.uncovered}):
+        if old.uncovered.get(name) != new.uncovered.get(name):
+            reason = f"guards name more than {MAX_READ:,} files, and one of them may have changed"
+            yield Unjudged(name, reason, True)
     guarding = {file for _, file in (*old.guards, *new.guards)}
     for name in sorted(old.programs.keys() & new.programs.keys() - guarding):
         if old.programs[name] != new.programs[name]:
@@ -388,19 +425,31 @@ def _unknown_key_changes(
     name: str, before: Outcome | None, after: Outcome | None
 ) -> Iterator[Unjudged]:
     """The keys that are in no table and changed: any of them may allow or forbid something."""
+    shown = after or before
+    assert shown is not None
     old, new = ({} if each is None else unknown_keys_of(each) for each in (before, after))
     texts = [{path: canonical_text(each) for path, each in side.items()} for side in (old, new)]
     gone = _places_of_servers_gone(before, after)
     for path in dict.fromkeys((*old, *new)):
         is_gone = path not in new and any(path[: len(each)] == each for each in gone)
-        if texts[0].get(path) != texts[1].get(path) and not is_gone:
+        is_same = texts[0].get(path) == texts[1].get(path)
+        if not (is_same or is_gone or _narrows_server(shown.kind.name, path, old, new)):
             how = "added" if path not in old else "removed" if path not in new else "changed"
-            where = after if path in new else before
-            assert where is not None
+            where = shown if path in new or before is None else before
             located = where.documents[0].locate([path]).get(path)
             span = None if located is None else located.key or located.value
             reason = f"`{format_path(path)}` {how}; equipage does not know this key"
             yield Unjudged(name, reason, counts=True, span=span)
+
+
+def _narrows_server(kind: str, path: Path, old: dict[Path, Any], new: dict[Path, Any]) -> bool:
+    """Whether a key of a server allows no more, whichever client reads it."""
+    if kind != "mcp" or len(path) < 3:
+        return False
+    row, (_, name, key) = make_row("servers", "servers"), path
+    values = ({"servers": {name: {key: each[path]} if path in each else {}}} for each in (old, new))
+    reaches = (Reach("", "servers", kind, "", "", tuple(row.grants(each))) for each in values)
+    return not difference_between(*reaches).widening_steps
 
 
 def _places_of_servers_gone(before: Outcome | None, after: Outcome | None) -> list[Path]:

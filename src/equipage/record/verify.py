@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 import msgspec
 
-from equipage.effect.reach import Difference, differences
+from equipage.effect.reach import Difference, differences, names_in_rules
 from equipage.record.lock import UNREAD, Item, LockedCode, WorkspaceLock, reaches_in
 
 
@@ -32,12 +32,13 @@ class Changes(msgspec.Struct, frozen=True):
 
 def compare(old: WorkspaceLock, new: WorkspaceLock) -> Changes:
     """What changed since a lock was written."""
+    before, after = reaches_in(old), reaches_in(new)
     return Changes(
         tuple(name for name, each in new.files.items() if old.files.get(name, each) != each),
         tuple(name for name in new.files if name not in old.files),
         tuple(name for name in old.files if name not in new.files),
         tuple(_meaning_changes(old, new)),
-        tuple(differences(reaches_in(old), reaches_in(new))),
+        tuple(differences(before, after, rules=names_in_rules((*before, *after)))),
     )
 
 

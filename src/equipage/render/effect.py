@@ -16,6 +16,21 @@ VERBS = {"allows": "allowed", "asks": "asks", "denies": "denied"}
 _MAX_LINES = 40
 
 
+#: So many files with one cause are named, and the others counted.
+_MAX_NAMES = 3
+
+
+def group_unjudged(found: Iterable[Unjudged]) -> Iterator[tuple[str, Unjudged]]:
+    """One entry for each cause: the files, and one of what was found."""
+    groups: dict[tuple[str, bool], list[Unjudged]] = {}
+    for each in found:
+        groups.setdefault((each.reason, each.counts), []).append(each)
+    for group in groups.values():
+        names = ", ".join(each.file for each in group[:_MAX_NAMES])
+        is_long = len(group) > _MAX_NAMES
+        yield f"{len(group)} files ({names} …)" if is_long else names, group[0]
+
+
 def lines_of_reach(each: Difference, style: Style) -> Iterator[str]:
     """The agent, and each thing that it may do more or less."""
     word = "reach widened" if each.widening_steps else "reach narrowed"
@@ -86,12 +101,13 @@ def render_markdown(found: Iterable[Difference], unjudged: Sequence[Unjudged] = 
     if unjudged:
         count = len(unjudged)
         lines += [f"### {count} change{'s' if count != 1 else ''} that cannot be judged", ""]
+        groups = [*group_unjudged(unjudged)]
         lines += [
-            f"- {_inline_code(each.file)}: {_inline_code(each.reason)}"
-            for each in unjudged[:_MAX_LINES]
+            f"- {_inline_code(files)}: {_inline_code(each.reason)}"
+            for files, each in groups[:_MAX_LINES]
         ]
-        if count > _MAX_LINES:
-            lines += ["", f"… and {count - _MAX_LINES} more"]
+        if len(groups) > _MAX_LINES:
+            lines += ["", f"… and {len(groups) - _MAX_LINES} more"]
     return "\n".join(lines).rstrip() + "\n" if lines else ""
 
 
