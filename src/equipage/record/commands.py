@@ -294,7 +294,7 @@ class _Search:
         if key not in self.starts:
             found = product(bases, _MODULE_FOLDERS if is_code else ("",))
             self.starts[key] = [
-                (more, os.path.join(base, more).rstrip("/")) for base, more in found
+                (more, os.path.join(base, more) if more else base) for base, more in found
             ]
         return self.starts[key]
 
