@@ -244,6 +244,7 @@ class _Search:
         self.follow = follow  #: whether folders and scripts that are found are looked into
         #: folder → the names in it, with their endings and without: it spares most looks at files
         self.names: dict[str, set[str]] = {}
+        self.starts: dict[tuple[str, int, bool], list[tuple[str, str]]] = {}
         self.folders = set(self.places)
         self.programs: set[str] = set()  #: the words that are run as programs
         self.is_cut_off = False
@@ -251,8 +252,15 @@ class _Search:
 
     def files(self) -> Iterator[FileRead]:
         seen = set[str]()
+        asked: dict[
+            tuple[str, bool, bool], set[str]
+        ] = {}  #: those of one folder have much in common
         while self.waiting and len(seen) < MAX_READ:
             word, bases, is_code = self.waiting.popleft()
+            words = asked.setdefault((bases[0], bases is self.places, is_code), set())
+            if word in words:
+                continue
+            words.add(word)
             for path in self.paths_of(word, bases, is_code=is_code):
                 for file in (path + each for each in (_MODULE_ENDINGS if is_code else ("",))):
                     if file not in seen and self.system.is_file(file):
@@ -266,10 +274,9 @@ class _Search:
 
     def paths_of(self, word: str, bases: list[str], *, is_code: bool) -> Iterator[str]:
         """Where a word leads below the root, as far as there may be a file."""
-        first = "" if word[0] in "./" else word.partition("/")[0].lower()
-        for place, before in product(bases, _MODULE_FOLDERS if is_code else ("",)):
-            base = os.path.join(place, before) if before else place
-            if first and first not in self.names_in(base):
+        first = word.partition("/")[0].lower()
+        for before, base in self.starts_of(bases, is_code):
+            if first not in ("", ".", "..") and first not in self.names_in(base):
                 continue
             path = os.path.normpath(os.path.join(base, word))
             folder, name = os.path.split(path)
@@ -280,6 +287,16 @@ class _Search:
             if not before and (bases is self.places or is_whole):
                 self.add_folder(path, bases)
             yield path
+
+    def starts_of(self, bases: list[str], is_code: bool) -> list[tuple[str, str]]:
+        """The folders that a path may start in, each with what it adds to the base."""
+        key = bases[0], len(bases), is_code
+        if key not in self.starts:
+            found = product(bases, _MODULE_FOLDERS if is_code else ("",))
+            self.starts[key] = [
+                (more, os.path.join(base, more) if more else base) for base, more in found
+            ]
+        return self.starts[key]
 
     def names_in(self, folder: str) -> set[str]:
         """The names in a folder of the project; none of one that is not there."""
