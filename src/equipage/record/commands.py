@@ -233,6 +233,10 @@ class FileRead(msgspec.Struct, frozen=True):
     is_code: bool = True  #: whether a command or its runner names it, or it is code by its name
 
 
+#: Beginnings of paths that are no names.
+_NO_NAMES = frozenset({"", ".", ".."})
+
+
 class _Search:
     """A search for the files that words lead to; of those that are found, new words come.
 
@@ -244,39 +248,56 @@ class _Search:
         self.follow = follow  #: whether folders and scripts that are found are looked into
         #: folder → the names in it, with their endings and without: it spares most looks at files
         self.names: dict[str, set[str]] = {}
-        self.starts: dict[tuple[str, int, bool], list[tuple[str, str]]] = {}
+        #: where paths may start, each with what it adds to the base; and all names in these
+        self.starts: dict[tuple[str, int, bool], tuple[list[tuple[str, str]], set[str]]] = {}
         self.folders = set(self.places)
         self.programs: set[str] = set()  #: the words that are run as programs
         self.is_cut_off = False
         self.waiting = deque[tuple[str, list[str], bool]]()
+        self.seen: dict[str, bool] = {}  #: file → whether it is run as a program
+        #: the words of each folder that were looked for: its scripts have much in common
+        self.asked: dict[tuple[str, bool, bool], set[str]] = {}
 
-    def files(self) -> Iterator[FileRead]:
-        seen = set[str]()
-        asked: dict[
-            tuple[str, bool, bool], set[str]
-        ] = {}  #: those of one folder have much in common
-        while self.waiting and len(seen) < MAX_READ:
+    def files_of(self, commands: Sequence[list[str]]) -> Iterator[FileRead]:
+        """The files that commands lead to and those before did not, or did not run."""
+        words = dict.fromkeys(
+            part for word in words_naming_files(commands) for part in (word, *word.split(":"))
+        )
+        runners = {
+            os.path.basename(word) for each in commands for word in WORD_BREAK.split(" ".join(each))
+        }
+        for runner in sorted(runners & _RUNNER_FILES.keys()) if self.follow else ():
+            words |= dict.fromkeys(_RUNNER_FILES[runner])
+        self.programs.update(programs_run_by_name(commands))
+        named = paths_meant([*words], is_code=True)
+        self.waiting += ((each, self.places, True) for each in named)
+        while self.waiting and len(self.seen) < MAX_READ:
             word, bases, is_code = self.waiting.popleft()
-            words = asked.setdefault((bases[0], bases is self.places, is_code), set())
-            if word in words:
+            key = bases[0], bases is self.places, is_code
+            asked = self.asked.setdefault(key, set())
+            if word in asked:
                 continue
-            words.add(word)
+            asked.add(word)
             for path in self.paths_of(word, bases, is_code=is_code):
                 for file in (path + each for each in (_MODULE_ENDINGS if is_code else ("",))):
-                    if file not in seen and self.system.is_file(file):
-                        seen.add(file)
+                    is_new, runs = file not in self.seen, word in self.programs
+                    if is_new and not self.system.is_file(file):
+                        continue
+                    if is_new or (runs and not self.seen[file]):
+                        self.seen[file] = runs
                         is_named = bases is self.places or _CODE.search(file) is not None
-                        yield FileRead(file, word in self.programs, is_named)
-                        if self.follow and not _PROSE.search(file):
-                            self.add_words_of(file)
+                        yield FileRead(file, runs, is_named)
+                    if is_new and self.follow and not _PROSE.search(file):
+                        self.add_words_of(file)
         if self.waiting or self.is_cut_off:
             yield FileRead(self.root)
 
     def paths_of(self, word: str, bases: list[str], *, is_code: bool) -> Iterator[str]:
         """Where a word leads below the root, as far as there may be a file."""
         first = word.partition("/")[0].lower()
-        for before, base in self.starts_of(bases, is_code):
-            if first not in ("", ".", "..") and first not in self.names_in(base):
+        starts, names = self.starts_of(bases, is_code)
+        for before, base in starts if first in names else ():
+            if first not in _NO_NAMES and first not in self.names_in(base):
                 continue
             path = os.path.normpath(os.path.join(base, word))
             folder, name = os.path.split(path)
@@ -288,14 +309,13 @@ class _Search:
                 self.add_folder(path, bases)
             yield path
 
-    def starts_of(self, bases: list[str], is_code: bool) -> list[tuple[str, str]]:
-        """The folders that a path may start in, each with what it adds to the base."""
+    def starts_of(self, bases: list[str], is_code: bool) -> tuple[list[tuple[str, str]], set[str]]:
         key = bases[0], len(bases), is_code
         if key not in self.starts:
             found = product(bases, _MODULE_FOLDERS if is_code else ("",))
-            self.starts[key] = [
-                (more, os.path.join(base, more) if more else base) for base, more in found
-            ]
+            starts = [(more, os.path.join(base, more) if more else base) for base, more in found]
+            names = _NO_NAMES.union(*(self.names_in(base) for _, base in starts))
+            self.starts[key] = starts, {*names}
         return self.starts[key]
 
     def names_in(self, folder: str) -> set[str]:
@@ -346,18 +366,7 @@ def files_read_by(
     `start` is the folder of the configuration. With `follow=False`, only those that the commands
     themselves name.
     """
-    words = dict.fromkeys(
-        part for word in words_naming_files(commands) for part in (word, *word.split(":"))
-    )
-    runners = {
-        os.path.basename(word) for each in commands for word in WORD_BREAK.split(" ".join(each))
-    }
-    for runner in sorted(runners & _RUNNER_FILES.keys()) if follow else ():
-        words |= dict.fromkeys(_RUNNER_FILES[runner])
-    search = _Search(start, root, system, follow=follow)
-    search.programs.update(programs_run_by_name(commands))
-    search.waiting += ((each, search.places, True) for each in paths_meant([*words], is_code=True))
-    return search.files()
+    return _Search(start, root, system, follow=follow).files_of(commands)
 
 
 def files_led_to(
@@ -374,10 +383,11 @@ def files_led_to(
     folders = folders_named(nodes)
     guarding = divide(commands_that_guard(reaches), folders)
     values = divide(files_with_values(nodes), folders)
-    deciding = [*files_read_by(guarding, start, root, system)]
+    search = _Search(start, root, system, follow=True)
+    deciding = [*search.files_of(guarding)]
     found = (
         *deciding,
-        *files_read_by(commands, start, root, system),
+        *search.files_of(commands),
         *files_read_by(values, start, root, system, follow=False),
     )
     code = [each.path for each in deciding if each.is_code]
