@@ -64,8 +64,6 @@ class Field(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     split: str | None = None  #: characters at which text is split into a list
     refers: ReferenceKind | None = None  #: what its entries name
     instead: Names = ()  #: what people write instead, which the tool does not read
-    order: Names = ()  #: its values from narrow to wide, where it decides what an agent may do
-    default: str | None = None  #: the one of them that an absent field means
 
 
 class Group(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
