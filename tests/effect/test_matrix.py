@@ -10,6 +10,7 @@ import pytest
 
 from equipage.cli import main
 from equipage.clients.catalogue import ACTIVITIES
+from equipage.clients.grants import Reach
 from equipage.clients.reading import MAIN_AGENT, read_folder
 from equipage.effect.reach import Column, Matrix, answer, matrices
 from equipage.loading.session import Request
@@ -472,6 +473,25 @@ OF_CLIENTS: list[tuple[dict[str, Any], dict[str, str]]] = [
         {".zed/settings.json": {"agent": {"profiles": {"a": {"tools": {"read_file": True, "terminal": False}}}}}},
         {"read files": "allows", "write files": "denies*", "run commands": "denies", "use the network": "denies*"},
     ),
+    # What a tool does that nobody knows is unknown, unless all tools of its client are known.
+    *(
+        (
+            {name: text.replace("X", tool)},
+            dict.fromkeys(("read files", "write files", "run commands", "use the network"), state),
+        )
+        for name, text, own in (
+            (".qwen/agents/a.md", "---\nname: a\ndescription: d\ntools: [X]\n---\nDo.\n", "todo_write"),
+            (".kiro/agents/a.json", '{"name": "a", "tools": ["X"]}', "thinking"),
+            (".zed/settings.json", '{"agent": {"profiles": {"a": {"tools": {"X": true}}}}}', "now"),
+            (OPENCODE, opencode("permission: {'*': deny, X: allow}\n"), "todowrite"),
+            (OPENCODE, opencode("permission: {'*': deny, X: ask}\n"), "external_directory"),
+        )
+        for tool, state in {"frobnicate": "unknown", own: "denies*" if own == "now" else "denies"}.items()
+    ),
+    *(
+        ({name: "---\nname: a\ndescription: d\ntools: [frobnicate]\n---\nDo.\n"}, {"read files": "denies"})
+        for name in (AGENT, ".gemini/agents/a.md")
+    ),
     # Copilot knows its tools by several names, on GitHub and in VS Code, of several years.
     (
         copilot("codebase", "edit/editFiles", "web/githubRepo"),
@@ -533,3 +553,12 @@ def test_what_agents_of_other_clients_may_do(
     }
     assert shown == expected
     assert {column.name for column in matrix.columns if column.sort == "activity"} >= set(expected)
+
+
+@pytest.mark.parametrize(
+    ("client", "activity"), [("Qwen Code", "start agents"), ("Amp", "read files")]
+)
+def test_what_no_table_says_of_an_activity_is_unknown(client: str, activity: str) -> None:
+    said = answer(Reach("a", "agent", "", client, ""), Column("activity", activity))
+    assert said is not None
+    assert said.state == "unknown"

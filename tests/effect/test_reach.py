@@ -597,6 +597,20 @@ def test_no_grant_shows_a_secret() -> None:
     assert "a.org" in shown
 
 
+@pytest.mark.parametrize("name", ["token", "pwd", "pass", "cookie", "auth", "db-password", "SSHPASS", "clientSecret"])  # fmt: skip
+def test_a_value_is_a_secret_by_its_name(name: str) -> None:
+    text = settings(
+        mcpServers={
+            "a": {"command": "x", "args": [f"--{name}", "hunter22abc", f"--{name}=hunter22abc"]},
+            "b": {"type": "http", "url": "https://a.org", "oauth": {name: "hunter22abc"}},
+        }
+    )
+    [reach] = reaches("mcp", text)
+    shown = " ".join(each.name for each in reach.grants)
+    assert f"oauth.{name} = ***" in shown
+    assert "hunter22" not in shown
+
+
 def test_a_hidden_value_is_compared_and_never_shown() -> None:
     one, other = "hunter2hunter2", "hunter3hunter3"
     found = []

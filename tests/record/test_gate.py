@@ -100,6 +100,17 @@ def test_the_policy_of_the_base_says_who_may_widen() -> None:
     assert "lead may widen what agents do" in err
 
 
+@pytest.mark.parametrize("file", ["", "/.claude/settings.json"])
+@pytest.mark.requirement("GT-02")
+def test_two_folders_that_are_the_same_have_the_same_main_agents(file: str) -> None:
+    for folder in ("old", "new"):
+        write(Path(folder), {".claude/settings.json": '{"permissions": {"allow": ["Edit"]}}'})
+    sides = [f"old{file}", f"new{file}"]
+    assert in_process(["diff", *sides, "--fail-on", "widened"]).code == 0
+    write(Path("new"), {".claude/settings.json": '{"permissions": {"allow": ["Bash"]}}'})
+    assert in_process(["diff", *sides, "--fail-on", "widened"]).code == 1
+
+
 def test_the_order_of_patterns_is_part_of_a_reach() -> None:
     def rules(*names: str) -> str:
         actions = {"*": "allow", "rm *": "deny"}

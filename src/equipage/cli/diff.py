@@ -264,7 +264,7 @@ def _run(
     single = after.system.name_of(after.path)
     diffs = list(_compare_files(old, new, single, show_env=options.show_env))
     diffs += _compare_rules(old, new)
-    diffs += _compare_main_agents(old, new, diffs)
+    diffs += _compare_main_agents(old, new, single, diffs)
     # The worst change is the first of its file, and comes first of all.
     diffs.sort(key=lambda diff: (not diff.widens, diff.sort_key(), diff.name))
     unknown = [_fill_file_name(each, single) for each in find_unjudged(old, new)]
@@ -404,7 +404,9 @@ def _new_paths(changes: Iterable[Change], reach: Iterable[Difference]) -> Iterat
             yield from (path[:depth] for depth in range(1, len(path) + 1))
 
 
-def _compare_main_agents(old: Loads, new: Loads, diffs: list[FileDiff]) -> Iterator[FileDiff]:
+def _compare_main_agents(
+    old: Loads, new: Loads, single: str, diffs: list[FileDiff]
+) -> Iterator[FileDiff]:
     """What main agents may do more because of several files together, which no file says alone."""
     said = {
         (step.sort, step.name)
@@ -412,7 +414,8 @@ def _compare_main_agents(old: Loads, new: Loads, diffs: list[FileDiff]) -> Itera
         for each in diff.reach
         for step in each.widening_steps
     }
-    for found in differences(*(main_agents(side.outcomes.values()) for side in (old, new))):
+    sides = ({name or single: each for name, each in side.outcomes.items()} for side in (old, new))
+    for found in differences(*map(main_agents, sides)):
         steps = tuple(step for step in found.widening_steps if (step.sort, step.name) not in said)
         if steps and found.before is not None and found.after is not None:
             reach, shown = replace(found, steps=steps), found.reach

@@ -23,11 +23,12 @@ from equipage.cli.arguments import (
 from equipage.cli.kinds import known_kind
 from equipage.cli.output import Output
 from equipage.cli.request import loaded_of, note_unseen_layers, outcome_of, path_of
+from equipage.clients.grants import Effect
+from equipage.clients.reading import reaches_of
 from equipage.core.diagnostics import LoadError, UsageError
 from equipage.core.path import ROOT, Path, format_path, get, walk
 from equipage.core.source import Span
 from equipage.core.text import visible, visible_at_line_start
-from equipage.loading.format import USUALLY_SENSITIVE
 from equipage.loading.model import has_holes
 from equipage.loading.pipeline import Outcome
 from equipage.loading.result import (
@@ -251,23 +252,24 @@ def _explanation_lines(story: Explanation, outcome: Outcome, style: Style) -> It
     yield from map(visible, story.notes)
 
 
+#: What the absence of a field lets an agent do.
+_WITHOUT: dict[Effect, str] = {
+    "allows": "nothing is forbidden: the agent may do everything here",
+    "asks": "everything here is asked about",
+    "denies": "nothing is allowed here",
+}
+
+
 def _absence_lines(written: str, outcome: Outcome, style: Style) -> Iterator[str]:
     """What it means that a field is absent, where that decides what an agent may do."""
     path = path_of(written) if written else ROOT
+    for grant in (grant for reach in reaches_of(outcome) for grant in reach.grants):
+        if grant.default and grant.path == path != ROOT:
+            applies = f"`{visible(grant.name.partition(' = ')[2])}` applies"
+            text = _WITHOUT[grant.effect] if grant.level is None else applies
+            is_wide = grant.effect == "allows"
+            yield style.paint("warning" if is_wide else "help", f"without it, {text}")
     known = next((each for each in known_kind(outcome.kind).fields if (each.name,) == path), None)
-    usual = outcome.kind.presentation.sensitive is USUALLY_SENSITIVE  # it need not be of an agent
-    for each in () if usual else outcome.kind.presentation.sensitive:
-        if each.what != "permission" or not each.covers(path):
-            continue
-        if each.default is not None:
-            value = json.dumps(each.default, ensure_ascii=False, default=str)
-            text = f"without it, {value} applies"
-        elif each.absent == "everything":
-            text = "without it, nothing is forbidden: the agent may do everything here"
-        else:
-            text = "without it, nothing is allowed here"
-        yield style.paint("warning" if each.absent == "everything" else "help", text)
-        break
     if known is not None and known.meaning:
         yield f"it means: {known.meaning}"
 

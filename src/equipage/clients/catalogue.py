@@ -64,8 +64,6 @@ class Field(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     split: str | None = None  #: characters at which text is split into a list
     refers: ReferenceKind | None = None  #: what its entries name
     instead: Names = ()  #: what people write instead, which the tool does not read
-    order: Names = ()  #: its values from narrow to wide, where it decides what an agent may do
-    default: str | None = None  #: the one of them that an absent field means
 
 
 class Group(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -242,9 +240,9 @@ class Client(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     tools_by_activity: dict[_Activity, Names] = {}
     #: where modes decide instead of tools: each mode, and what its values mean. The widest counts
     modes_by_activity: dict[_Activity, dict[str, dict[str, State]]] = {}
-    #: tools beside those, of a client whose tools are not all known: what a tool of another
+    #: tools that do none of it, of a client whose tools are not all known: what a tool of another
     #: name does is unknown
-    other_tools: Names | None = None
+    other_tools: Names = ()
     aliases: dict[str, str] = {}  #: names of tools that the client reads as another
     built_in_tools: str | None = None  #: the name in a list of tools that means all its own
     skill_tool: str | None = None  #: the tool without which an agent cannot use skills

@@ -23,6 +23,7 @@ from equipage.clients.catalogue import (
     Convention,
     Field,
     Group,
+    Names,
     OwnRules,
     convention_in,
     convention_of,
@@ -383,17 +384,8 @@ def is_ignored(convention: Convention, outcome: Outcome) -> bool:
 
 def sensitive_of(convention: Convention) -> tuple[Sensitive, ...]:
     """What `diff` shows first: fields that restrict the agent, and prompts."""
-    # A shorter list of what is denied permits more.
-    denying = ("disallow", "deny", "exclude")
     restricting = (
-        Sensitive(
-            pattern,
-            "permission",
-            widens="fewer" if field.name.lower().startswith(denying) else "more",
-            absent="everything",
-            order=field.order,
-            default=field.default,
-        )
+        Sensitive(pattern, "permission")
         for pattern, field in patterns_in(convention.fields)
         if field.restricts
     )
@@ -451,9 +443,10 @@ def _program_of(convention: Convention) -> str:
 
 
 def _lists_that_restrict(convention: Convention) -> Iterator[str]:
-    for field in convention.fields:
-        if field.restricts and not field.order and field.type is not bool:
-            yield f"`{field.name}`"
+    """The fields that restrict by names or, without any, those that are more than a switch."""
+    fields = [each for each in convention.fields if each.restricts and each.type is not bool]
+    lists = [each for each in fields if each.type == Names]
+    yield from (f"`{each.name}`" for each in lists or fields)
 
 
 def restrictions_of_other_agents(convention: Convention) -> frozenset[str]:

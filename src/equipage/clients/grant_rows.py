@@ -20,7 +20,7 @@ from equipage.clients.grants import EVERYTHING, Effect, Grant, Hidden, Sort
 from equipage.clients.launchers import command_words
 from equipage.core.path import ROOT, Path, get
 from equipage.core.text import lazy_regex
-from equipage.syntax.suspicious import mask_secrets
+from equipage.syntax.suspicious import SECRET_NAME, mask_secrets
 
 #: Names of tools and words of commands repeat, from server to server and from file to file.
 _mask_cached = lru_cache(4096)(mask_secrets)
@@ -672,16 +672,12 @@ def _hidden_part(shown: str, written: str) -> Hidden | None:
 
 # Secrets stay out: a grant is shown, and written to locks.
 
-_SECRET_NAME = lazy_regex(
-    r"(?:\A|[_-])(?:api[_-]?key|key|token|secret|password|passwd|credentials?|authorization)\Z",
-    re.IGNORECASE,
-)
 _OPTION = lazy_regex(r"(--?[\w-]+)(?:=(.*))?", re.DOTALL)
 
 
 def is_secret(name: str, text: str) -> bool:
     """Whether a value under a name is a secret, and no variable."""
-    return _SECRET_NAME.search(name) is not None and "$" not in text and bool(text)
+    return SECRET_NAME.search(name) is not None and "$" not in text and bool(text)
 
 
 def mask_words(words: list[str]) -> str:

@@ -24,7 +24,7 @@ from equipage.core.path import Path, get, walk
 from equipage.core.text import lazy_regex
 from equipage.files.walking import is_ignored
 from equipage.loading.session import Session, is_template_or_fixture
-from equipage.syntax.suspicious import find_secrets, looks_like_password, looks_secret
+from equipage.syntax.suspicious import SECRET_NAME, find_secrets, looks_like_password, looks_secret
 
 #: Launchers of packages, by how an exact version is written.
 NPM_LAUNCHERS = frozenset({"npx", "bunx", "pnpx"})
@@ -442,21 +442,12 @@ def _check_variable_form(tool: str, place: Path, text: str, *, is_shell: bool) -
 
 # Secrets.
 
-_SECRET_NAME = lazy_regex(
-    r"(?:\A|[_-])(?:api[_-]?key|key|token|secret|password|passwd|credentials?)\Z|\Aauthorization\Z"
-    r"|\Acookie\Z|x-api-key",
-    re.IGNORECASE,
-)
-
-
 _LOGIN = lazy_regex(r"://[^\s/:@]+:([^\s/@]+)@(?!127\.)[\w-]+\.\w")
-_PASSWORD_NAME = lazy_regex(r"(?:\A|[_-]|PG|SSH)(?:password|passwd|pwd|pass)\Z", re.IGNORECASE)
 
 
 def _is_secret(name: str, text: str) -> bool:
     """Whether the value of a name such as `API_KEY` looks like a secret; a password is any text."""
-    if _PASSWORD_NAME.search(name) is not None:
+    found = SECRET_NAME.search(name)
+    if found is not None and found["password"]:
         return looks_like_password(text)
-    if _SECRET_NAME.search(name) is None:
-        return False
-    return looks_secret(text.removeprefix("Bearer ").removeprefix("Basic "))
+    return found is not None and looks_secret(text.removeprefix("Bearer ").removeprefix("Basic "))

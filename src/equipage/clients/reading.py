@@ -7,7 +7,7 @@ something that was not measured: then the reading is *unknown*, and its agents m
 from __future__ import annotations
 
 import posixpath
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import msgspec
@@ -339,9 +339,12 @@ def add_inherited(reaches: Sequence[Reach]) -> list[Reach]:
     return found
 
 
-def main_agents(outcomes: Iterable[Outcome]) -> list[Reach]:
-    """The agents that people talk to, named by their client and folder and not by a file."""
-    reaches = [reach for each in outcomes for reach in reaches_of(each)]
+def main_agents(outcomes: Mapping[str, Outcome]) -> list[Reach]:
+    """The agents that people talk to, named by their client and folder and not by a file.
+
+    `outcomes` are by the name of their file, which two sides of a comparison share.
+    """
+    reaches = [reach for file, each in outcomes.items() for reach in reaches_of(each, file=file)]
     return [
         msgspec.structs.replace(
             each, file=configured_folder(each.file) or ".", name=f"{MAIN_AGENT} of {each.program}"

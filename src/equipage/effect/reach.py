@@ -245,7 +245,7 @@ def _names_of_sort(reach: Reach, sort: str) -> Iterator[str]:
 def known_tools(matrix: Matrix) -> set[str]:
     """The tools that files name or that the client is known to have."""
     client = client_of(matrix.program)
-    own = {*client.tools, *client.aliases, *client.unasked_tools, *(client.other_tools or ())}
+    own = {*client.tools, *client.aliases, *client.unasked_tools, *client.other_tools}
     named = (each.name for each in matrix.columns if each.sort == "tool")
     return own.union(named, *client.tools_by_activity.values())
 
@@ -334,7 +334,9 @@ def may_do(reach: Reach, activity: str) -> Answer | None:
             if each is not None
         ]
         return min(decided, key=lambda each: _STATES_WIDEST_FIRST.index(each.state), default=silent)
-    tools = client.tools_by_activity.get(activity, ())
+    if activity not in client.tools_by_activity:
+        return Answer("unknown")
+    tools = client.tools_by_activity[activity]
     answers = [each for each in (may_use(reach, tool) for tool in tools) if each is not None]
     if not answers:
         return silent
@@ -349,15 +351,14 @@ def may_do(reach: Reach, activity: str) -> Answer | None:
 
 
 def _unknown_tools(reach: Reach) -> Iterator[Grant]:
-    """The tools that a list allows and of which nothing is known, where such tools may exist."""
+    """The tools that a list does not deny and of which nothing is known."""
     client = client_of(reach.program)
-    if client.other_tools is None:
-        return
-    known = frozenset(client.other_tools).union(*client.tools_by_activity.values())
-    for each in reach.grants_of("tool"):
+    known = frozenset((EVERYTHING, client.built_in_tools, *client.other_tools))
+    known = known.union(*client.tools_by_activity.values())
+    for each in () if client.tools else reach.grants_of("tool"):
         tool = tool_of(reach.program, each.name)
         is_known = tool in known or _server_in(reach.program, tool)
-        if not (each.base or is_known) and each.effect == "allows":
+        if not (each.base or is_known) and each.effect != "denies":
             yield each
 
 

@@ -284,6 +284,14 @@ def mask_secrets(text: str) -> str:
     return text
 
 
+#: A name that says that its value is a secret. A password need not look random.
+SECRET_NAME = lazy_regex(
+    r"(?:\A|[\W_]|PG|SSH|(?-i:(?<=[a-z])(?=[A-Z])))(?:api[_-]?key|key|token|secret|credentials?"
+    r"|auth|authorization|bearer|cookie|(?P<password>password|passwd|pwd|pass))\Z",
+    re.IGNORECASE,
+)
+
+
 def looks_secret(text: str) -> bool:
     """Whether a text looks random: for values whose name already says that they are secret."""
     return (

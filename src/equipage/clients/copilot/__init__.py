@@ -43,7 +43,7 @@ _PART = {name.lower(): f"{tool}({name})" for tool, names in _PARTS.items() for n
 def _sets() -> dict[str, str]:
     """The sets of tools of the client itself, by all names that give as much as the whole set."""
     client = client_of("GitHub Copilot")
-    own = chain(client.other_tools or (), *client.tools_by_activity.values())
+    own = chain(client.other_tools, *client.tools_by_activity.values())
     return {**{each: each for each in own}, **client.aliases}
 
 

@@ -41,7 +41,7 @@ from equipage.record.verify import Changes, compare
 from equipage.render.effect import lines_of_reach
 from equipage.render.json import shows_secret
 from equipage.render.text import Style, line_to_show
-from equipage.syntax.suspicious import mask_secrets
+from equipage.syntax.suspicious import SECRET_NAME, mask_secrets
 from equipage.workspace import Workspace
 from equipage.workspace.graph import Graph, Listed, graph_of, rows_of
 from equipage.workspace.load import FileLoad, divide_guesses
@@ -411,12 +411,6 @@ def _value_row(value: Value, files: _FileNumbers) -> list[Any]:
 MAX_VALUES = 200
 #: How much of a value is shown.
 _MAX_SHOWN = 160
-#: A name that says that its value is a secret.
-_SECRET_NAME = lazy_regex(
-    r"(?:\A|[\W_])(?:api[_-]?key|key|token|secret|password|passwd|pass|credentials?|auth"
-    r"|authorization|bearer|cookie)\Z",
-    re.IGNORECASE,
-)
 _URL_PASSWORD = lazy_regex(r"(?<=://)([^\s/:@]*):[^\s/@]+@")
 
 
@@ -631,9 +625,9 @@ def hide_secrets(path: Path, text: str, before: str = "") -> str:
     text = _URL_PASSWORD.sub(r"\1:***@", mask_secrets(text))
     name = str(path[-1]) if path and isinstance(path[-1], str) else before.lstrip("-")
     option, sign, value = text.partition("=")
-    if option.startswith("-") and sign and _SECRET_NAME.search(option) and "$" not in value:
+    if option.startswith("-") and sign and SECRET_NAME.search(option) and "$" not in value:
         return f"{option}=***"
-    is_named = _SECRET_NAME.search(name) is not None and (before.startswith("-") or not before)
+    is_named = SECRET_NAME.search(name) is not None and (before.startswith("-") or not before)
     return "***" if is_named and text and "$" not in text and "{" not in text else text
 
 
