@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +21,7 @@ from equipage.clients.catalogue import (
     table_file,
 )
 from equipage.clients.file_grants import subjects_of
-from equipage.clients.grant_words import parse_rows, parse_subjects
+from equipage.clients.grant_words import WORDS, parse_rows, parse_subjects
 from equipage.clients.index import CLIENTS, KINDS
 from lab import REPOSITORY, matching
 
@@ -54,6 +55,30 @@ def test_every_client_is_read(folder: str) -> None:
         assert list(parse_rows(file, rows, name))
     for words in client.types.values():
         assert file.parse_type(words) is not None
+
+
+@pytest.mark.parametrize("folder", [*CLIENTS.values()])
+def test_every_tool_and_agent_that_a_client_names_is_one(folder: str) -> None:
+    """A client that says neither `tools` nor `other_tools` has more than it names."""
+    client = client_named(folder)
+    acting = {*chain(*client.tools_by_activity.values())}
+    named = {*client.unasked_tools, *chain(*client.unasked_by_mode.values())} - {"*"}
+    if client.tools or client.other_tools is not None:
+        named |= {*client.aliases.values()} | ({client.skill_tool} - {None})
+    if client.tools:
+        named |= acting
+    assert named <= ({*client.tools} or acting | {*(client.other_tools or ())})
+    assert {*client.wide_agents} <= {*client.agents}
+
+
+def test_every_word_of_rows_is_used() -> None:
+    used = {next(iter(row)) for each in FILES.values() for row in rows_of(each)}
+    assert {*WORDS} <= used
+
+
+def rows_of(content: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    for each in (*(each["rows"] for each in content.get("grants", ())), *content.get("rows", {}).values()):  # fmt: skip
+        yield from each
 
 
 def test_clients_and_kinds_have_one_folder_each() -> None:
