@@ -67,7 +67,7 @@ def entries() -> dict[str, Entry]:
     bases = {each.content["like"] for each in tables.values() if "like" in each.content}
     found: dict[str, Entry] = {}
     for name, table in tables.items():
-        subjects_in(name)  # a mistake is told here, not to people who ask what may be done
+        subjects_in(name)  # a mistake stops this, and not people who ask what agents may do
         if name in bases or (name in SKILL_TABLES and name != SKILL_TABLES[0]):
             continue
         with table.locate():

@@ -243,7 +243,7 @@ def locate(place: str) -> Iterator[None]:
 
 
 def refuse(given: Table, *names: str) -> None:
-    """A table does not say what is worked out."""
+    """Refuse settings that no table makes: they follow from other things."""
     for name in names:
         if name in given:
             raise TypeError(f"Object contains unknown field `{name}`")
@@ -406,7 +406,8 @@ class TableFile:
                 settings |= {"example": example.text, "example_place": example.place}
             if "servers" in settings:
                 dialects = table_file("mcp/dialects").content["dialects"].values()
-                if settings["servers"] not in {each["tool"] for each in dialects}:
+                tools = [each["tool"] for each in dialects if "paths" in each]
+                if settings["servers"] not in tools:
                     raise LookupError(f"there is no dialect of `{settings['servers']}`")
             if settings.get("unknown") == "ignore":
                 settings["unknown"] = None
@@ -426,7 +427,7 @@ def table_file(name: str) -> TableFile:
     try:
         with open(path, "rb") as file:
             content = file.read()
-    except OSError:
+    except FileNotFoundError:
         raise LookupError(f"there is no {name}.toml") from None
     with locate(f"{name}.toml"):
         return TableFile(name, rtoml.loads(content.decode()))

@@ -74,8 +74,10 @@ _OWNERS = (
     claude_rules.RULES,
     opencode.RULES,
     launchers.RULES,
-    {"agentic-workflow": OwnRules((checks.workflow_is_compiled,), codes.WORKFLOW_CODES)},
-    {"gemini-extension": OwnRules((extension_is_accepted,), codes.CLAUDE_CODES)},
+    {
+        "agentic-workflow": OwnRules((checks.workflow_is_compiled,), codes.WORKFLOW_CODES),
+        "gemini-extension": OwnRules((extension_is_accepted,), codes.CLAUDE_CODES),
+    },
 )
 _RULES_OF_CLIENTS = {kind: own for rules in _OWNERS for kind, own in rules.items()}
 assert len(_RULES_OF_CLIENTS) == sum(map(len, _OWNERS)), "two owners of one kind"

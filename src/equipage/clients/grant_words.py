@@ -98,8 +98,8 @@ WORDS: dict[str, dict[str, Any]] = {
     # A switch that lets more through if it is on; if it is off.
     "widens": {**_SWITCH, "order": (False, True)},
     "narrows": {**_SWITCH, "order": (True, False)},
-    # An action for everything, for each tool, or for each pattern of a tool, in OpenCode: some
-    # never match.
+    # An action for everything, for each tool, or for each pattern of a tool, as OpenCode reads
+    # them: some never match.
     "actions_by_rules": {"read": _read_live_actions},
     # Those that allow, as such: written in a project, they undo what the user forbids.
     "explicit_actions": {"read": read_explicit_actions, "sort": "setting"},
