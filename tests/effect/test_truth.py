@@ -98,8 +98,8 @@ CASES = [
         (".github/hooks/a.json", {"version": 1, "hooks": {}}, f"GitHub Copilot  {UNKNOWN}"),
         (".zed/settings.json", {"agent": {"always_allow_tool_actions": True}}, "Zed     unknown  unknown  unknown  unknown"),
         (".vscode/mcp.json", {"servers": {"x": {"command": "y"}}}, f"VS Code  {UNKNOWN}x"),
-        (".qwen/settings.json", {"tools": {"approvalMode": "yolo"}}, "Qwen Code  yes    yes     yes   yes"),
-        (".qwen/settings.json", {"tools": {"approvalMode": "auto-edit"}}, "Qwen Code  asks*  yes     asks*"),
+        (".qwen/settings.json", {"tools": {"approvalMode": "yolo"}}, "Qwen Code  yes*   yes     yes   yes"),
+        (".qwen/settings.json", {"tools": {"approvalMode": "auto-edit"}}, "Qwen Code  yes*   yes     asks*"),
     )),
     *(Case(f"{name} lets its client run commands", {name: "---\nname: s\ndescription: Does.\nallowed-tools: Bash(git *)\n---\nx"}, "reach", ("main agent  Claude Code  yes*   asks*   partly",)) for name in (".claude/skills/s/SKILL.md", ".claude/commands/s.md")),
     # What git ignores, a client reads; what an editor says of agents among much else counts.
@@ -127,7 +127,7 @@ CASES = [
     Case("a command that grants nothing beside an agent", {**README, ".claude/commands/c.md": "Work.\n"}, "reach", (EVERY,), ("main agent",)),
     # Classes are names of tools, and what only reads is not asked about.
     *(Case(f"{client}: {tool}", {f"{folder}/settings.json": {"tools": {"core": [tool]}}}, "reach", (answers,)) for client, folder in (("Gemini CLI", ".gemini"), ("Qwen Code ", ".qwen")) for tool, answers in (
-        ("ShellTool", f"main agent  {client.strip()}  by commands  by commands  yes   by commands"),
+        ("ShellTool", f"main agent  {client.strip()}  by commands  by commands  asks  by commands"),
         ("ShellTool(git status)", f"main agent  {client.strip()}  by commands  by commands  partly  by commands"),
         ("ReadFileTool", f"main agent  {client.strip()}  yes    no      no    no"),
     )),

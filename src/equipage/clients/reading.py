@@ -380,9 +380,9 @@ def _main_agents(giving: Iterable[Reach]) -> Iterator[Reach]:
 
 def merge_layers(layers: Iterable[Reach], program: str) -> Iterator[Grant]:
     """The grants of all layers: lists are joined, of a mode the highest that is written counts."""
+    client = client_of(program)
     kept: dict[object, Grant] = {
-        tool: Grant("tool", tool, "allows", default=True)
-        for tool in client_of(program).unasked_tools
+        tool: Grant("tool", tool, "allows", default=True) for tool in client.unasked_tools
     }
     usual = default_grants(_SETTINGS_OF_CLIENTS.get(program, ""))
     for each in (*usual, *(grant for layer in layers for grant in layer.grants)):
@@ -392,9 +392,16 @@ def merge_layers(layers: Iterable[Reach], program: str) -> Iterator[Grant]:
         if key not in kept or not each.default:
             kept[key] = each
     base = kept.get(("tool", EVERYTHING))
-    is_listed = base is not None and base.effect == "denies"
-    # Only the tools in a list are there, those included that would not be asked about.
-    yield from (each for key, each in kept.items() if not (is_listed and isinstance(key, str)))
+    if base is None or base.effect != "denies":
+        yield from kept.values()
+        return
+    # Only the tools in a list are there; those that would not be asked about are not there, either.
+    for key, each in kept.items():
+        is_entry = each.path[: len(base.path)] == base.path and each.effect == "asks"
+        if is_entry and client.aliases.get(each.name, each.name) in client.unasked_tools:
+            yield msgspec.structs.replace(each, effect="allows")
+        elif not isinstance(key, str):
+            yield each
 
 
 def _counts_for(agent: Reach, other: Reach) -> bool:
