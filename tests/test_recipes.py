@@ -51,10 +51,9 @@ class Clone:
         path.write_text(text, encoding="utf-8")
         self.touched.add(name)
 
-    def make_stubs(self) -> None:
+    def make_stubs(self) -> Result:
         """What `make stubs` does. What it writes is not edited by hand, so it does not count."""
-        done = self._python("tools/faces.py", cwd=self.folder)
-        assert done.code == 0, done.err
+        return self._python("tools/faces.py", cwd=self.folder)
 
     def run(self, folder: Path, files: Mapping[str, str], *arguments: str) -> Result:
         """The command of the copy, on files in a folder."""
@@ -172,7 +171,7 @@ text = "---\\nname: NAME\\ndescription: Pulls.\\n---\\nPull.\\n"
 """
     clone.write("clients/tug/client.toml", 'name = "Tug"\n')
     clone.write("clients/tug/agent.toml", table)
-    clone.make_stubs()
+    assert clone.make_stubs().code == 0
     agent = "---\nname: pull\ndescription: Pulls.\ntool: Bash\n---\nPull.\n"
     done = clone.run(tmp_path, {".tug/agents/pull.md": agent}, "check", "-f", "concise")
     assert done.out.startswith(
@@ -182,6 +181,31 @@ text = "---\\nname: NAME\\ndescription: Pulls.\\n---\\nPull.\\n"
     # Everything else follows from the table.
     listed = clone.run(tmp_path, {}, "new", "tug-agent", "push", "--stdout")
     assert listed.out == "---\nname: push\ndescription: Pulls.\n---\nPull.\n", listed.err
+
+
+@pytest.mark.parametrize(
+    ("client", "table", "said"),
+    [
+        ("name = ", "kind = 'tug-agent'", "tug/client.toml: "),
+        ("titel = 'Tug'", "kind = 'tug-agent'", "tug/client.toml, the whole of it: "),
+        ("name = 'Tug'", "kind = ", "tug/agent.toml: "),
+        ("name = 'Tug'", "title = 'Tug agent'", "tug/agent.toml, the whole of it: there is no 'kind'\n"),
+        ("name = 'Tug'", "like = 'tug/agents'", "tug/agent.toml, like: there is no tug/agents.toml\n"),
+        (
+            "name = 'Tug'",
+            "kind = 'tug-agent'\n[[grants]]\nrows = [{ allow_only = 'tools' }]",
+            "tug/agent.toml, grants[1].rows[1]: there is no row `allow_only`\n",
+        ),
+    ],
+)  # fmt: skip
+def test_stubs_are_not_made_of_a_wrong_table(
+    clone: Clone, client: str, table: str, said: str
+) -> None:
+    clone.write("clients/tug/client.toml", client)
+    clone.write("clients/tug/agent.toml", table)
+    done = clone.make_stubs()
+    assert (done.code, done.out) == (1, "")
+    assert done.err.startswith(said)
 
 
 CREW = '''\

@@ -33,7 +33,14 @@ import rtoml
 
 from equipage.clients import format as client_format
 from equipage.clients import mcp
-from equipage.clients.catalogue import SKILL_TABLES, client_named, convention_in, table_file
+from equipage.clients.catalogue import (
+    SKILL_TABLES,
+    WrongTable,
+    client_named,
+    convention_in,
+    table_file,
+)
+from equipage.clients.grant_words import subjects_in
 from equipage.clients.index import KINDS, Entry
 from equipage.formats.defect.mcp import McpJson
 from equipage.formats.defect.skill import Skill
@@ -60,12 +67,14 @@ def entries() -> dict[str, Entry]:
     bases = {each.content["like"] for each in tables.values() if "like" in each.content}
     found: dict[str, Entry] = {}
     for name, table in tables.items():
+        subjects_in(name)  # a mistake stops this, and not people who ask what agents may do
         if name in bases or (name in SKILL_TABLES and name != SKILL_TABLES[0]):
             continue
-        kind = table.content["kind"]
-        if kind in found:
-            raise SystemExit(f"{name}.toml and {found[kind].file}.toml are both of {kind}")
-        found[kind] = entry_of(name)
+        with table.locate():
+            kind = table.content["kind"]
+            if kind in found:
+                raise SystemExit(f"{name}.toml and {found[kind].file}.toml are both of {kind}")
+            found[kind] = entry_of(name)
     found["mcp"] = msgspec.structs.replace(found["mcp"], paths=mcp.PATHS)
     return {kind: found[kind] for kind in (*KINDS, *found) if kind in found}
 
@@ -90,17 +99,21 @@ def entry_of(name: str) -> Entry:
 
 
 # The tables count here, not what was made of them before: a new kind must be known below.
-MADE = entries()
+try:
+    MADE = entries()
+    FOLDERS = sorted(path.parent.name for path in (PACKAGE / "clients").glob("*/client.toml"))
+    CLIENTS = {client_named(folder).name: folder for folder in FOLDERS}
+    SKILLS = tuple(map(convention_in, SKILL_TABLES))
+except WrongTable as wrong:
+    raise SystemExit(str(wrong)) from None
 KINDS.clear()
 KINDS.update(MADE)
-FOLDERS = sorted(path.parent.name for path in (PACKAGE / "clients").glob("*/client.toml"))
-CLIENTS = {client_named(folder).name: folder for folder in FOLDERS}
 
 #: What `Loaded.config` is, where that is not the model of the kind, or the file decides.
 RESULTS: dict[str, tuple[type[Any], ...]] = {
     "server": (ServerConfig,),
     "toolpack": (Toolpack,),
-    "skill": (Skill, *(client_format.model_of(convention_in(each)) for each in SKILL_TABLES)),
+    "skill": (Skill, *map(client_format.model_of, SKILLS)),
     "mcp": (format_named("mcp").model, McpJson),
 }
 #: Parts that no result refers to by its types, and people need.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +21,7 @@ from equipage.clients.catalogue import (
     table_file,
 )
 from equipage.clients.file_grants import subjects_of
-from equipage.clients.grant_words import parse_rows, parse_subjects
+from equipage.clients.grant_words import WORDS, parse_rows, parse_subjects
 from equipage.clients.index import CLIENTS, KINDS
 from lab import REPOSITORY, matching
 
@@ -54,6 +55,30 @@ def test_every_client_is_read(folder: str) -> None:
         assert list(parse_rows(file, rows, name))
     for words in client.types.values():
         assert file.parse_type(words) is not None
+
+
+@pytest.mark.parametrize("folder", [*CLIENTS.values()])
+def test_every_tool_and_agent_that_a_client_names_is_one(folder: str) -> None:
+    """A client that says neither `tools` nor `other_tools` has more than it names."""
+    client = client_named(folder)
+    acting = {*chain(*client.tools_by_activity.values())}
+    named = {*client.unasked_tools, *chain(*client.unasked_by_mode.values())} - {"*"}
+    if client.tools or client.other_tools is not None:
+        named |= {*client.aliases.values()} | ({client.skill_tool} - {None})
+    if client.tools:
+        named |= acting
+    assert named <= ({*client.tools} or acting | {*(client.other_tools or ())})
+    assert {*client.wide_agents} <= {*client.agents}
+
+
+def test_every_word_of_rows_is_used() -> None:
+    used = {next(iter(row)) for each in FILES.values() for row in rows_of(each)}
+    assert {*WORDS} <= used
+
+
+def rows_of(content: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    for each in (*(each["rows"] for each in content.get("grants", ())), *content.get("rows", {}).values()):  # fmt: skip
+        yield from each
 
 
 def test_clients_and_kinds_have_one_folder_each() -> None:
@@ -96,7 +121,16 @@ WRONG = [
     ("syntax = 'xml'", "the whole of it: Invalid enum value 'xml' - at `$.syntax`"),
     ("tools = 'toolz'", "the whole of it: there is no 'toolz'"),
     ("[example]\ntxt = 'x'", "the whole of it: Object contains unknown field `txt`"),
-    ("[fields]\na = 5", "fields.a: "),
+    ("like = 'claude/skil'", "like: there is no claude/skil.toml"),
+    ("version = '1'", "the whole of it: Object contains unknown field `version`"),
+    ("example_place = 'x'", "the whole of it: Object contains unknown field `example_place`"),
+    ("servers = 'Zedd'", "the whole of it: there is no dialect of `Zedd`"),
+    ("fields = 5", "fields: Expected `object`, got `int`"),
+    ("[fields]\na = 5", "fields.a: Expected "),
+    ("[fields]\na = { meaning = 5 }", "fields.a: 'int' object has no attribute 'replace'"),
+    ("[fields]\na = { meaning = 'x', type = 5 }", "fields.a: Expected `str`, got `int`"),
+    ("[fields]\na = { meaning = 'x', name = 'b' }", "fields.a: Object contains unknown field `name`"),
+    ("[fields]\na = { meaning = 'x', type = 'names', at_least = 1 }", "fields.a: Can only set `ge` on a numeric type"),
     ("[fields]\na = { mening = 'x' }", "fields.a: there is no 'meaning'"),
     ("[fields]\na = { meaning = 'x', restrict = true }", "fields.a: Object contains unknown field `restrict`"),
     ("[fields]\na = { meaning = 'x', required = 'fatal' }", "fields.a: Invalid enum value 'fatal' - at `$.required`"),
@@ -107,6 +141,16 @@ WRONG = [
     ("[fields]\na = { fields_of = 'invocable', but = [] }", "fields.a: Object contains unknown field `but`"),
     ("[fields]\na = { meaning = 'x', type = 'group:b' }\n[groups.b]\ntitle = 'a b'\nunknwon = 'error'\n[groups.b.fields]\nc = 'd'", "groups.b: Object contains unknown field `unknwon`"),
     ("[fields]\na = { meaning = 'x', type = 'group:b' }\n[groups.b]\ntitle = 'a b'\n[groups.b.fields]\nc = { meaning = 'x', type = 'd' }", "groups.b.fields.c: there is no `d` in `types`"),
+    ("[fields]\na = { meaning = 'x', type = 'group:b' }\n[groups.b]\ntitle = 'b'\n[groups.b.fields]\nc = 'd'", "groups.b: `b` has no article"),
+    ("grants = 5", "grants: Expected `array`, got `int`"),
+    ("[[grants]]\nrows = ['allows']", "grants[1].rows[1]: Expected `object`, got `str`"),
+    ("[[grants]]\nrows = [{ allows = 'x', at = 'y' }]", "grants[1].rows[1]: Object contains unknown field `at`"),
+    ("[[grants]]\nrows = [{ allows = 'x', read = 'y' }]", "grants[1].rows[1]: Object contains unknown field `read`"),
+    ("[[grants]]\nrows = [{ mode = 'x' }]", "grants[1].rows[1]: `mode` needs `order`"),
+    ("[[grants]]\nrows = [{ rules = 'x' }]", "grants[1].rows[1]: `rules` needs `rule`"),
+    ("[[grants]]\nrows = [{ runs_commands_in = 'x' }]", "grants[1].rows[1]: `runs_commands_in` needs `pattern`"),
+    ("[[grants]]\nrows = [{ other_keys = '*' }]", "grants[1].rows[1]: `other_keys` needs `among`"),
+    ("[[grants]]\nrows = [{ usually = 'tool' }]", "grants[1].rows[1]: `usually` needs `absent`"),
     ("[[grants]]\nrow = []", "grants[1]: there is no 'rows'"),
     ("[[grants]]\nrows = []\nat = 'agents'", "grants[1]: Expected `array`, got `str` - at `$.at`"),
     ("[[grants]]\nrows = [{ alows = 'x' }]", "grants[1].rows[1]: there is no row `alows`"),
@@ -117,12 +161,16 @@ WRONG = [
 ]  # fmt: skip
 
 
+def read(text: str) -> None:
+    table = TableFile("claude/x", rtoml.loads(text))
+    _ = table.convention(), list(parse_subjects(table))
+
+
 @pytest.mark.parametrize(("text", "said"), WRONG)
 def test_a_mistake_has_a_file_and_a_place(text: str, said: str) -> None:
     head = "kind = 'x'\n" if text.startswith("titel") else "kind = 'x'\ntitle = 'x'\n"
-    table = TableFile("claude/x", rtoml.loads(head + text))
     with pytest.raises(WrongTable) as raised:
-        _ = table.convention(), list(parse_subjects(table))
+        read(head + text)
     assert str(raised.value).startswith(f"claude/x.toml, {said}")
 
 

@@ -12,7 +12,7 @@ import operator
 import os
 import re
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from functools import cache
 from types import GenericAlias
 from typing import Annotated, Any, Literal
@@ -55,7 +55,7 @@ class Field(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     name: str
     meaning: str = ""  #: what it does, for people who write such files
-    type: Any = str  #: a type of Python, a `Group`, or an `CompositeType` that holds groups
+    type: Any = str  #: a type of Python, a `Group`, or a `CompositeType` that holds groups
     #: `error`: the tool ignores a file without the field; `warning`: it reads the file, to little
     #: use
     required: Severity | None = None
@@ -230,6 +230,23 @@ _Activity = Annotated[str, msgspec.Meta(pattern=rf"\A(?:{'|'.join(ACTIVITIES)})\
 State = Literal["allows", "partly", "asks", "denies", "unknown"]
 
 
+@contextmanager
+def locate(place: str) -> Iterator[None]:
+    """Say what is wrong there."""
+    try:
+        yield
+    except (LookupError, TypeError, ValueError, AttributeError, msgspec.MsgspecError) as error:
+        reason = f"there is no {error}" if isinstance(error, KeyError) else error
+        raise WrongTable(f"{place}: {reason}") from error
+
+
+def refuse(given: Table, *names: str) -> None:
+    """Refuse settings that no table makes: they follow from other things."""
+    for name in names:
+        if name in given:
+            raise TypeError(f"Object contains unknown field `{name}`")
+
+
 class Client(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """The `client.toml` of a client: what it does with its files, and what its tables share."""
 
@@ -287,18 +304,13 @@ class TableFile:
         self.name = name
         self.content = content
         if "like" in content:
-            base = table_file(content["like"]).content
-            joined = {part: {**base[part], **content.get(part, {})} for part in _JOINED_PARTS}
-            self.content = {**base, **content, **joined}
+            with self.locate("like"):
+                base = table_file(content["like"]).content
+                joined = {part: {**base[part], **content.get(part, {})} for part in _JOINED_PARTS}
+                self.content = {**base, **content, **joined}
 
-    @contextmanager
-    def locate(self, place: str) -> Iterator[None]:
-        """Say where in the file it is wrong."""
-        try:
-            yield
-        except (LookupError, OSError, TypeError, ValueError, msgspec.MsgspecError) as error:
-            reason = f"there is no {error}" if isinstance(error, KeyError) else error
-            raise WrongTable(f"{self.name}.toml, {place}: {reason}") from error
+    def locate(self, place: str = "the whole of it") -> AbstractContextManager[None]:
+        return locate(f"{self.name}.toml, {place}")
 
     def find(self, part: str, name: str) -> tuple[TableFile, Any]:
         """What has a name in a part of this file or of its client, and the file that has it."""
@@ -310,24 +322,28 @@ class TableFile:
             raise LookupError(f"there is no `{name}` in `{part}`")
         return file, file.content[part][word]
 
-    def fields(self, rows: Table, place: str) -> Iterator[Field]:
-        for name, row in rows.items():
+    def fields(self, rows: Any, place: str) -> Iterator[Field]:
+        with self.locate(place):
+            entries = msgspec.convert(rows, Table).items()
+        for name, row in entries:
             with self.locate(f"{place}.{name}"):
-                yield from self._fields_of_row(name, row)
+                yield from self._fields_of_row(name, msgspec.convert(row, str | Table))
 
-    def _fields_of_row(self, name: str, row: Any) -> Iterator[Field]:
+    def _fields_of_row(self, name: str, row: str | Table) -> Iterator[Field]:
         """The fields of a row: mostly one, the same for `each` of a list of names, a group's."""
-        if "fields_of" in row and not isinstance(row, str):
+        if not isinstance(row, str) and "fields_of" in row:
             wanted = msgspec.convert(row, _FieldsOf)
             file, group = self.find("groups", wanted.fields_of)
             fields = file.fields(group["fields"], f"groups.{wanted.fields_of}.fields")
             yield from (each for each in fields if each.name not in wanted.without)
             return
         settings = {"meaning": row} if isinstance(row, str) else dict(row)
-        kind = self.parse_type(settings.pop("type", "text"))
+        refuse(settings, "name")
+        kind = self.parse_type(msgspec.convert(settings.pop("type", "text"), str))
         limits: Table = {_LIMITS[key]: settings.pop(key) for key in _LIMITS if key in settings}
         if limits:
             kind = Annotated[kind, msgspec.Meta(**limits)]
+            msgspec.json.Decoder(kind)  # refuses limits that the type does not have
         names = settings.pop("each", None)
         for each in [name] if names is None else names:
             meaning = settings["meaning"].replace("NAME", each if names else "NAME")
@@ -362,7 +378,10 @@ class TableFile:
         file, row = self.find("groups", name)
         with file.locate(f"groups.{name}"):
             fields = tuple(file.fields(row["fields"], f"groups.{name}.fields"))
-            return msgspec.convert({**row, "fields": fields}, Group)
+            group = msgspec.convert({**row, "fields": fields}, Group)
+            if not group.title.startswith(("a ", "an ", "the ")):
+                raise ValueError(f"`{group.title}` has no article")
+            return group
 
     def names(self, value: Any) -> Any:
         """Names as they are written, or a list of a client by its own name: `claude:agents`."""
@@ -373,15 +392,21 @@ class TableFile:
 
     def convention(self) -> Convention:
         settings = {key: each for key, each in self.content.items() if key not in _PARTS}
-        settings["fields"] = tuple(self.fields(settings.get("fields", {}), "fields"))
-        settings.setdefault("suffixes", _SUFFIXES.get(settings.get("syntax", ""), (".md",)))
-        with self.locate("the whole of it"):
+        with self.locate():
+            refuse(settings, "version", "example_place")
+            settings["fields"] = tuple(self.fields(settings.get("fields", {}), "fields"))
+            settings.setdefault("suffixes", _SUFFIXES.get(settings.get("syntax", ""), (".md",)))
             if "tool" not in settings:
                 client = client_named(self.name.partition("/")[0])
                 settings |= {"tool": client.name, "version": client.version}
             if "example" in self.content:
                 example = msgspec.convert(self.content["example"], _Example)
                 settings |= {"example": example.text, "example_place": example.place}
+            if "servers" in settings:
+                dialects = table_file("mcp/dialects").content["dialects"].values()
+                tools = [each["tool"] for each in dialects if "paths" in each]
+                if settings["servers"] not in tools:
+                    raise LookupError(f"there is no dialect of `{settings['servers']}`")
             if settings.get("unknown") == "ignore":
                 settings["unknown"] = None
             if "tools" in settings:
@@ -397,14 +422,19 @@ def table_file(name: str) -> TableFile:
     import rtoml  # what is in no folder of a client needs no table
 
     path = os.path.join(os.path.dirname(__file__), f"{name}.toml")
-    with open(path, encoding="utf-8") as file:
-        return TableFile(name, rtoml.loads(file.read()))
+    try:
+        with open(path, "rb") as file:
+            content = file.read()
+    except FileNotFoundError:
+        raise LookupError(f"there is no {name}.toml") from None
+    with locate(f"{name}.toml"):
+        return TableFile(name, rtoml.loads(content.decode()))
 
 
 @cache
 def client_named(folder: str) -> Client:
     file = table_file(f"{folder}/client")
-    with file.locate("the whole of it"):
+    with file.locate():
         return msgspec.convert(file.content, Client)
 
 

@@ -71,13 +71,17 @@ _FORMATS: dict[str, dict[str, Syntax]] = {
 #: What the table of skills is named for that no client has its own folder for.
 _SPECIFICATION = "Agent Skills"
 #: Kind → what its client checks beyond the table.
-_RULES_OF_CLIENTS = {
-    **claude_rules.RULES,
-    **opencode.RULES,
-    **launchers.RULES,
-    "agentic-workflow": OwnRules((checks.workflow_is_compiled,), codes.WORKFLOW_CODES),
-    "gemini-extension": OwnRules((extension_is_accepted,), codes.CLAUDE_CODES),
-}
+_OWNERS = (
+    claude_rules.RULES,
+    opencode.RULES,
+    launchers.RULES,
+    {
+        "agentic-workflow": OwnRules((checks.workflow_is_compiled,), codes.WORKFLOW_CODES),
+        "gemini-extension": OwnRules((extension_is_accepted,), codes.CLAUDE_CODES),
+    },
+)
+_RULES_OF_CLIENTS = {kind: own for rules in _OWNERS for kind, own in rules.items()}
+assert len(_RULES_OF_CLIENTS) == sum(map(len, _OWNERS)), "two owners of one kind"
 _MODELS: dict[str, type[Any]] = {}
 _MODEL_LOCK = RLock()  # one class for all threads, or a configuration would not pickle
 

@@ -14,7 +14,7 @@ from typing import Any
 
 import msgspec
 
-from equipage.clients.catalogue import Table, TableFile, table_file
+from equipage.clients.catalogue import Table, TableFile, refuse, table_file
 from equipage.clients.claude.permissions import ListName, rule_problem
 from equipage.clients.copilot import read_tools
 from equipage.clients.grant_rows import (
@@ -98,9 +98,8 @@ WORDS: dict[str, dict[str, Any]] = {
     # A switch that lets more through if it is on; if it is off.
     "widens": {**_SWITCH, "order": (False, True)},
     "narrows": {**_SWITCH, "order": (True, False)},
-    # An action for everything, for each tool, or for each pattern of a tool.
-    "actions": {"read": read_actions},
-    # The same in OpenCode, where some never match.
+    # An action for everything, for each tool, or for each pattern of a tool, as OpenCode reads
+    # them: some never match.
     "actions_by_rules": {"read": _read_live_actions},
     # Those that allow, as such: written in a project, they undo what the user forbids.
     "explicit_actions": {"read": read_explicit_actions, "sort": "setting"},
@@ -148,9 +147,23 @@ WORDS: dict[str, dict[str, Any]] = {
 }
 
 
+#: Without what a value cannot be read.
+_NEEDED = {
+    read_mode: "order",
+    read_rules: "rule",
+    read_commands_in_text: "pattern",
+    read_names_among: "among",
+    read_other_keys: "among",
+}
+
+
 def make_row(word: str, field: str, **given: Any) -> Row:
     """The row of a word. `usually` is about a sort of things, not a field."""
+    refuse(given, "at", "read")
     settings = {"at": tuple(field.split("/")), **WORDS[word], **given}
+    needed = "absent" if word == "usually" else _NEEDED.get(settings["read"])
+    if needed is not None and not settings.get(needed):
+        raise LookupError(f"`{word}` needs `{needed}`")
     if settings.get("otherwise") and settings.get("absent") == "asks":
         # What is asked about without a list is still asked about if it is in it.
         settings.setdefault("effect", "asks")
@@ -178,12 +191,16 @@ def subjects_in(file: str) -> tuple[Subject, ...]:
 
 
 def parse_subjects(table: TableFile) -> Iterator[Subject]:
-    for number, entry in enumerate(table.content.get("grants", ()), 1):
+    with table.locate("grants"):
+        entries = msgspec.convert(table.content.get("grants", []), list[Table])
+    for number, entry in enumerate(entries, 1):
         with table.locate(f"grants[{number}]"):
             rows = tuple(parse_rows(table, entry["rows"], f"grants[{number}].rows"))
             keys = tuple(each.at[0] for each in rows)
             rows = tuple(
-                msgspec.structs.replace(each, known=keys) if each.read is read_other_keys else each
+                msgspec.structs.replace(each, known=each.known + keys)
+                if each.read is read_other_keys
+                else each
                 for each in rows
             )
             yield msgspec.convert({**entry, "rows": rows}, Subject)
@@ -195,7 +212,7 @@ def parse_rows(
     """The rows that entries describe: each has a word first, and with it a field or several."""
     for number, entry in enumerate(entries, 1):
         with table.locate(f"{place}[{number}]"):
-            (word, fields), *more = entry.items()
+            (word, fields), *more = msgspec.convert(entry, Table).items()
             options = dict(more)
             if word == "rows_of":
                 file, found = table.find("rows", fields)
