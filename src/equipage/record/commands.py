@@ -233,7 +233,7 @@ class FileRead(msgspec.Struct, frozen=True):
     is_code: bool = True  #: whether a command or its runner names it, or it is code by its name
 
 
-#: Beginnings of paths that are no names.
+#: Beginnings of paths that name nothing.
 _NO_NAMES = frozenset({"", ".", ".."})
 
 
