@@ -190,7 +190,7 @@ text = "---\\nname: NAME\\ndescription: Pulls.\\n---\\nPull.\\n"
         ("titel = 'Tug'", "kind = 'tug-agent'", "tug/client.toml, the whole of it: "),
         ("name = 'Tug'", "kind = ", "tug/agent.toml: "),
         ("name = 'Tug'", "title = 'Tug agent'", "tug/agent.toml, the whole of it: there is no 'kind'\n"),
-        ("name = 'Tug'", "like = 'tug/agents'", "tug/agent.toml, like: there is no tug/agents.toml\n"),
+        ("name = 'Tug'", "like = 'tug/agents'", "tug/agent.toml, like: [Errno 2] No such file"),
         (
             "name = 'Tug'",
             "kind = 'tug-agent'\n[[grants]]\nrows = [{ allow_only = 'tools' }]",

@@ -69,7 +69,8 @@ class Field(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 class Group(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """A table inside a file: the entries that it may have."""
 
-    title: str  #: what it is, with its article: “a hook of Codex”. No two groups share one
+    #: what it is, with its article: “a hook of Codex”. No two groups share one
+    title: Annotated[str, msgspec.Meta(pattern="^(an?|the) ")]
     fields: tuple[Field, ...]
     #: severity of a key that is in no table; None: as in the file around it; `acts`: a warning,
     #: since every key is meant to do something
@@ -235,16 +236,15 @@ def locate(place: str) -> Iterator[None]:
     """Say what is wrong there."""
     try:
         yield
-    except (LookupError, TypeError, ValueError, AttributeError, msgspec.MsgspecError) as error:
+    except (LookupError, AttributeError, OSError, TypeError, ValueError) as error:
         reason = f"there is no {error}" if isinstance(error, KeyError) else error
         raise WrongTable(f"{place}: {reason}") from error
 
 
 def refuse(given: Table, *names: str) -> None:
     """Refuse settings that no table makes: they follow from other things."""
-    for name in names:
-        if name in given:
-            raise TypeError(f"Object contains unknown field `{name}`")
+    if wrong := given.keys() & {*names}:
+        raise TypeError(f"Object contains unknown field `{min(wrong)}`")
 
 
 class Client(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -322,10 +322,8 @@ class TableFile:
             raise LookupError(f"there is no `{name}` in `{part}`")
         return file, file.content[part][word]
 
-    def fields(self, rows: Any, place: str) -> Iterator[Field]:
-        with self.locate(place):
-            entries = msgspec.convert(rows, Table).items()
-        for name, row in entries:
+    def fields(self, rows: Table, place: str) -> Iterator[Field]:
+        for name, row in rows.items():
             with self.locate(f"{place}.{name}"):
                 yield from self._fields_of_row(name, msgspec.convert(row, str | Table))
 
@@ -378,10 +376,7 @@ class TableFile:
         file, row = self.find("groups", name)
         with file.locate(f"groups.{name}"):
             fields = tuple(file.fields(row["fields"], f"groups.{name}.fields"))
-            group = msgspec.convert({**row, "fields": fields}, Group)
-            if not group.title.startswith(("a ", "an ", "the ")):
-                raise ValueError(f"`{group.title}` has no article")
-            return group
+            return msgspec.convert({**row, "fields": fields}, Group)
 
     def names(self, value: Any) -> Any:
         """Names as they are written, or a list of a client by its own name: `claude:agents`."""
@@ -422,11 +417,8 @@ def table_file(name: str) -> TableFile:
     import rtoml  # what is in no folder of a client needs no table
 
     path = os.path.join(os.path.dirname(__file__), f"{name}.toml")
-    try:
-        with open(path, "rb") as file:
-            content = file.read()
-    except FileNotFoundError:
-        raise LookupError(f"there is no {name}.toml") from None
+    with open(path, "rb") as file:  # if it is not there, what names it is wrong
+        content = file.read()
     with locate(f"{name}.toml"):
         return TableFile(name, rtoml.loads(content.decode()))
 

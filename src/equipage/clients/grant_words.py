@@ -13,6 +13,7 @@ from functools import cache
 from typing import Any
 
 import msgspec
+from msgspec.structs import replace
 
 from equipage.clients.catalogue import Table, TableFile, refuse, table_file
 from equipage.clients.claude.permissions import ListName, rule_problem
@@ -70,7 +71,7 @@ def _read_whole_tools(row: Row, value: Any, path: Path) -> Iterator[Grant]:
     for each in read_names(row, value, path):
         tool, bracket, _ = each.name.partition("(")
         is_whole = bool(bracket) and tool.isalnum() and tool not in ("Agent", "Task")
-        yield msgspec.structs.replace(each, name=tool) if is_whole else each
+        yield replace(each, name=tool) if is_whole else each
 
 
 # The words of rows.
@@ -148,13 +149,7 @@ WORDS: dict[str, dict[str, Any]] = {
 
 
 #: Without what a value cannot be read.
-_NEEDED = {
-    read_mode: "order",
-    read_rules: "rule",
-    read_commands_in_text: "pattern",
-    read_names_among: "among",
-    read_other_keys: "among",
-}
+_NEEDED = {read_mode: "order", read_rules: "rule", read_commands_in_text: "pattern"}
 
 
 def make_row(word: str, field: str, **given: Any) -> Row:
@@ -198,10 +193,8 @@ def parse_subjects(table: TableFile) -> Iterator[Subject]:
             rows = tuple(parse_rows(table, entry["rows"], f"grants[{number}].rows"))
             keys = tuple(each.at[0] for each in rows)
             rows = tuple(
-                msgspec.structs.replace(each, known=each.known + keys)
-                if each.read is read_other_keys
-                else each
-                for each in rows
+                replace(row, known=row.known + keys) if row.read is read_other_keys else row
+                for row in rows
             )
             yield msgspec.convert({**entry, "rows": rows}, Subject)
 
