@@ -417,6 +417,8 @@ CHANGES = [
     Change("an unknown key in a header", {REVIEWER: AGENT.format("tools: Read\n")}, {REVIEWER: AGENT.format("tools: Read\nzeal: 1\n")}, ("`zeal` added",)),
     Change("an unknown key stays", {SETTINGS: {"zeal": 1}}, {SETTINGS: {"zeal": 1, **rules(deny=["Bash"])}}, ("permission changed",), ("cannot be judged",), 0),
     Change("a known key that allows nothing", {SETTINGS: {"theme": "dark"}}, {SETTINGS: {"theme": "light"}}, (), ("cannot be judged",), 0),
+    Change("another agent of the name takes the place of one that goes", {REVIEWER: AGENT.format(""), f"sub/{REVIEWER}": AGENT.format("tools: Read\n")}, {f"sub/{REVIEWER}": None}, (f"reach widened: {REVIEWER}",)),
+    Change("a wider agent of the name goes", {REVIEWER: AGENT.format("tools: Read\n"), f"sub/{REVIEWER}": AGENT.format("")}, {f"sub/{REVIEWER}": None}, (), ("widened",), 0),
     Change("a rule that asks goes", {SETTINGS: rules(ask=["Bash(git push:*)"])}, {SETTINGS: rules()}, ("permission widened: permissions.ask",)),
     Change("a rule that asks comes", {SETTINGS: rules()}, {SETTINGS: rules(ask=["Bash(git push:*)"])}, (), ("widened",), 0),
     Change("a rule that forbids goes", {SETTINGS: rules(deny=["Read(.env)"])}, {SETTINGS: rules()}, ("permission widened: permissions.deny",)),

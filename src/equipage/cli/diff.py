@@ -33,7 +33,7 @@ from equipage.core.diagnostics import Diagnostic, Shown, UsageError
 from equipage.core.path import ROOT, Path, format_path
 from equipage.core.source import Span
 from equipage.core.text import visible, visible_at_line_start
-from equipage.effect.reach import Difference, Step, differences
+from equipage.effect.reach import Difference, Step, differences, successors
 from equipage.files import System
 from equipage.files.git import NoRevision, Revision, is_revision
 from equipage.loading.pipeline import place_without_outcome
@@ -265,6 +265,7 @@ def _run(
     diffs = list(_compare_files(old, new, single, show_env=options.show_env))
     diffs += _compare_rules(old, new)
     diffs += _compare_main_agents(old, new, single, diffs)
+    diffs += _compare_successors(old, new)
     # The worst change is the first of its file, and comes first of all.
     diffs.sort(key=lambda diff: (not diff.widens, diff.sort_key(), diff.name))
     unknown = [_fill_file_name(each, single) for each in find_unjudged(old, new)]
@@ -420,6 +421,16 @@ def _compare_main_agents(
         if steps and found.before is not None and found.after is not None:
             reach, shown = replace(found, steps=steps), found.reach
             yield FileDiff(shown.file, shown.kind, (), None, None, (reach,), "changed")
+
+
+def _compare_successors(old: Loads, new: Loads) -> Iterator[FileDiff]:
+    sides = (
+        [each for name, outcome in side.outcomes.items() for each in reaches_of(outcome, file=name)]
+        for side in (old, new)
+    )
+    for found in successors(*sides):
+        shown = found.reach
+        yield FileDiff(shown.file, shown.kind, (), None, None, (found,), "changed")
 
 
 def _compare_rules(old: Loads, new: Loads) -> Iterator[FileDiff]:

@@ -132,6 +132,21 @@ def _follow_names(old: dict[_Key, Reach], new: dict[_Key, Reach], rules: str) ->
             old[key] = old.pop(gone[0])
 
 
+def successors(before: Iterable[Reach], after: Iterable[Reach]) -> Iterator[Difference]:
+    """What agents, commands and skills may do more that count in place of others of their name,
+    which are gone. Which of several counts, clients decide in different ways."""
+    was, now = (
+        {each.key: each for each in side if each.sort in ("agent", "command", "skill")}
+        for side in (before, after)
+    )
+    gone = {(was[key].program, *key[1:]): was[key] for key in was.keys() - now.keys()}
+    for key in sorted(was.keys() & now.keys()):
+        other = gone.get((now[key].program, *key[1:]))
+        found = None if other is None else difference_between(other, now[key])
+        if found is not None and found.widening_steps:
+            yield msgspec.structs.replace(found, steps=tuple(found.widening_steps))
+
+
 def names_in_rules(reaches: Iterable[Reach]) -> str:
     """What rules are about that may name an agent, a command or a skill."""
     grants = (grant for each in reaches for grant in each.grants)

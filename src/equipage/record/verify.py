@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 import msgspec
 
-from equipage.effect.reach import Difference, differences, names_in_rules
+from equipage.effect.reach import Difference, differences, names_in_rules, successors
 from equipage.record.lock import UNREAD, Item, LockedCode, WorkspaceLock, reaches_in
 
 
@@ -38,7 +38,10 @@ def compare(old: WorkspaceLock, new: WorkspaceLock) -> Changes:
         tuple(name for name in new.files if name not in old.files),
         tuple(name for name in old.files if name not in new.files),
         tuple(_meaning_changes(old, new)),
-        tuple(differences(before, after, rules=names_in_rules((*before, *after)))),
+        (
+            *differences(before, after, rules=names_in_rules((*before, *after))),
+            *successors(before, after),
+        ),
     )
 
 
