@@ -376,6 +376,9 @@ NARROWED = [
     *(Change(f"a guard stands before more calls: {old!r}, {new!r}", hook(old), hook(new), code=0) for old, new in (
         ("Bash", "Bash|Write"), ("Write", "Edit|Write|Bash"), ("Bash", "*"), ("Bash", ""), ("Bash", None), ("mcp__a__.*", "*"),
     )),
+    *(Change(f"the same or more is forbidden: {old}, {new}", {SETTINGS: rules(deny=[old])}, {SETTINGS: rules(deny=[new])}, code=0) for old, new in (
+        ("mcp__a", "mcp__a__*"), ("Read(.env)", "Read(**/.env)"), ("Read(./.env)", "Read(.env)"), ("Task(x)", "Agent(x)"), ("Bash", "Bash(*)"),
+    )),
     Change("a guard has more time", hook("Bash", timeout=10), hook("Bash", timeout=60), code=0),
     Change("a server needs approval again", {".mcp.json": {"mcpServers": {"a": {"command": "x", "alwaysAllow": ["b"]}}}}, {".mcp.json": {"mcpServers": {"a": {"command": "x"}}}}, code=0),
     Change("a server with a `transport` is gone", {".mcp.json": {"mcpServers": {"a": {"url": "https://a", "transport": "http"}, "b": {"command": "x"}}}}, {".mcp.json": {"mcpServers": {"b": {"command": "x"}}}}, code=0),
@@ -645,9 +648,14 @@ POLICY = '[[rule]]\ntoolName = "x"\ndecision = "{}"\npriority = 5\n'
 
 #: What attackers got past the gate.
 ATTACKS = [
+    *(Change(f"a rule for another folder: {old}, {new}", {SETTINGS: rules(deny=[old])}, {SETTINGS: rules(deny=[new])}, ("widened: permissions.deny[0]",)) for old, new in (
+        ("Read(~/.ssh/**)", "Read(**/.ssh/**)"), ("Edit(~/.bashrc)", "Edit(**/.bashrc)"), ("Read(//etc/**)", "Read(**)"), ("Read(//opt/k)", "Read(/**/opt/k)"),
+    )),
+    Change("a rule that takes away", {SETTINGS: rules(deny=["Read(secrets/**)"])}, {SETTINGS: rules(deny=["Read(secrets/**)", "Read(!secrets/**)"])}, ("widened: permissions.deny[1]",)),
     Change("T2: trust", {".gemini/settings.json": server(includeTools=["search"])}, {".gemini/settings.json": server(includeTools=["search"], trust=True)}, ("widened",)),
     Change("T3: a sandbox switched off by a text", {".gemini/settings.json": {"tools": {"sandbox": "docker"}}}, {".gemini/settings.json": {"tools": {"sandbox": "false"}}}, ("widened",)),
     Change("T3: by another", {".gemini/settings.json": {"tools": {"sandbox": "docker"}}}, {".gemini/settings.json": {"tools": {"sandbox": "0"}}}, ("widened",)),
+    *(Change(f"T3: by a variable: {text}", {".gemini/settings.json": {"tools": {"sandbox": "docker"}}}, {".gemini/settings.json": {"tools": {"sandbox": text}}}, ("widened: tools.sandbox",)) for text in ("${SBX:-false}", "$SBX")),
     Change("T4: commands", {"a": ""}, {".cursor/permissions.json": {"terminalAllowlist": ["*"]}}, (".cursor/permissions.json",)),
     Change("T4: servers", {"a": ""}, {".cursor/permissions.json": {"mcpAllowlist": ["a:*"]}}, (".cursor/permissions.json",)),
     Change("T4: runs", {"a": ""}, {".cursor/permissions.json": {"autoRun": {"mode": "all"}}}, (".cursor/permissions.json",)),

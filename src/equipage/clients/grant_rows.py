@@ -135,7 +135,9 @@ def _mode_grant(row: Row, value: Any, path: Path, *, is_default: bool = False) -
     if isinstance(value, dict) and len(value) == 1:
         value = next(iter(value))  # a mode with details, such as `granular` of Codex
     known = [each for each in row.order if _is_same_value(each, value)]
-    if row.order[0] is True and not isinstance(value, bool):
+    if isinstance(value, str) and "$" in value:
+        known = []  # it may be anything
+    elif row.order[0] is True and not isinstance(value, bool):
         # A sandbox may be on by its name.
         known = [value not in ("", "0", "false", 0, None)]
     level = row.order.index(known[0]) if known else len(row.order)
