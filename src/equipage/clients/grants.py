@@ -173,7 +173,9 @@ class GrantIndex:
 
 #: A package that a launcher runs in one version for good, which the same one without it may be.
 _PINNED_PACKAGE = re.compile(
-    r"\A((?:npx|bunx|pnpx)(?: -y| --yes)? (?:@[\w.-]+/)?[\w.-]+)@\d+\.\d+\.\d+(?= |\Z)"
+    r"\A(?:((?:npx|bunx|pnpx)(?: -y| --yes)? (?:@[\w.-]+/)?[\w.-]+)@\d+\.\d+\.\d+"
+    r"|(uvx [\w.-]+)==\d+\.\d+\.\d+"
+    r"|(docker run(?: [^@\s]+)+)@sha256:[0-9a-f]{64})(?= |\Z)"
 )
 #: Sorts with names that match only themselves: a star of a command is a star, `***` hides a secret.
 _LITERAL_SORTS = frozenset({"program", "setting", "guard"})
@@ -185,7 +187,9 @@ def _is_about(grant: Grant, name: str) -> bool:
         return True
     if grant.sort in _LITERAL_SORTS and not grant.base:
         if grant.sort == "program" and grant.name != EVERYTHING:
-            return grant.name in (_PINNED_PACKAGE.sub(rf"\1{tag}", name) for tag in ("", "@latest"))
+            return grant.name in (
+                _PINNED_PACKAGE.sub(rf"\1\2\3{tag}", name) for tag in ("", "@latest")
+            )
         # What can stop every call can stop some of them.
         event, star, text = grant.name.partition(" *: ")
         is_wider = name.startswith(f"{event} ") and name.endswith(f": {text}")
