@@ -240,7 +240,8 @@ def _leads_elsewhere(wide: str, narrow: str, sort: str) -> bool:
     if sort != "path" and not (wide.startswith(_PATH_TOOLS) and "(" in wide):
         return False
     one, other = _ANCHOR.match(wide), _ANCHOR.match(narrow)
-    assert one is not None and other is not None
+    assert one is not None
+    assert other is not None
     return one[1] != other[1] or "../" in f"{wide}{narrow}"
 
 
