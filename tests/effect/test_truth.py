@@ -662,6 +662,7 @@ ATTACKS = [
     *(Change(f"{what} is mended", {file: old}, {file: new}, ("widened",)) for what, file, old, new in (
         ("a type that Claude Code does not know", ".mcp.json", {"mcpServers": {"a": {"type": "HTTP", "url": "https://a"}}}, {"mcpServers": {"a": {"type": "http", "url": "https://a"}}}),
         ("one that no client knows", ".mcp.json", {"mcpServers": {"a": {"type": "zeal", "url": "https://a"}}}, {"mcpServers": {"a": {"type": "http", "url": "https://a"}}}),
+        *((f"a server with {key} of a wrong type", ".mcp.json", {"mcpServers": {"a b": {"command": "x", key: value}}}, {"mcpServers": {"a b": {"command": "x"}}}) for key, value in (("env", ["A"]), ("args", "y"))),
         ("a type that OpenCode does not know", "opencode.json", {"mcp": {"a": {"type": "stdio", "command": ["x"]}}}, {"mcp": {"a": {"type": "local", "command": ["x"]}}}),
         ("an address under another key", ".gemini/settings.json", {"mcpServers": {"a": {"serverUrl": "https://a"}}}, {"mcpServers": {"a": {"httpUrl": "https://a"}}}),
         ("an agent that Gemini drops", ".gemini/agents/a.md", AGENT.format("zeal: 1\n"), AGENT.format("")),

@@ -116,18 +116,19 @@ def _drop_servers(value: dict[str, Any], outcome: Outcome) -> dict[str, Any]:
     errors = outcome.errors if outcome.kind.name == "mcp" else ()
     if not errors:
         return value
-    missing = {each.path for each in errors if each.code == codes.SERVER_TYPE_MISSING.name}
+    dialect = dialect_of(outcome.path)
+    # A tool that was run refuses a server of which a main value does not fit.
+    grave = {codes.SERVER_TYPE_MISSING.name}
+    grave |= {core_codes.WRONG_TYPE.name} if dialect.refuses != "none" else set()
+    found = [parse_path(each.path) for each in errors if each.code in grave]
+    dropped = {path[:length] for path in found for length in (1, 2)}
     # A list in a plugin may have no key around it.
-    top = dialect_of(outcome.path).top
     kept = {
         name: each
         for name, each in mapping_or_empty(value.get("servers")).items()
         if each is not HOLE
-        and not any(
-            format_path((*path, *key)) in missing
-            for path in ((top, name), *([(name,)] if name != top else ()))
-            for key in ((), ("transport",))
-        )
+        and (dialect.top, name) not in dropped
+        and (name == dialect.top or (name,) not in dropped)
     }
     return {**value, "servers": kept}
 
