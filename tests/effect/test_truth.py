@@ -667,6 +667,7 @@ ATTACKS = [
         ("an address under another key", ".gemini/settings.json", {"mcpServers": {"a": {"serverUrl": "https://a"}}}, {"mcpServers": {"a": {"httpUrl": "https://a"}}}),
         ("an agent that Gemini drops", ".gemini/agents/a.md", AGENT.format("zeal: 1\n"), AGENT.format("")),
     )),
+    Change("a type in capitals", {"a": ""}, {".mcp.json": {"mcpServers": {"a": {"type": "HTTP", "url": "https://a"}}}}, ("cannot be judged",)),
     *(Change(f"a prompt takes the place of a guard: {file}", {file: {"version": 1, **was}}, {file: {"version": 1, **now}}, ("permission widened: hooks",)) for file, was, now in (
         (".codex/hooks.json", *({"hooks": {"PreToolUse": [{"matcher": "Bash", "hooks": [{"type": kind, "command": "g"}]}]}} for kind in ("command", "prompt"))),
         (".github/hooks/a.json", *({"hooks": {"preToolUse": [{"type": kind, "bash": "g"}]}} for kind in ("command", "prompt"))),

@@ -147,6 +147,11 @@ def _effect_of_error(outcome: Outcome, error: Diagnostic) -> str:
         return "part"
     if outcome.kind.name == "gemini-agent" and error.code == core_codes.UNKNOWN_FIELD.name:
         return "dropped"
+    if outcome.kind.name == "mcp" and error.code == codes.SERVER_TYPE_UNKNOWN.name:
+        # Whether capitals count was not measured.
+        written = get(outcome.documents[0].value, parse_path(error.path), "")
+        known = dialect_of(outcome.path).types
+        return "unknown" if str(written).lower() in known else "part"
     is_in_server = outcome.kind.name == "mcp" and error.path
     if is_in_server or error.code in _CODES_OF_PARTS:
         return "part"
