@@ -376,6 +376,9 @@ NARROWED = [
     *(Change(f"a guard stands before more calls: {old!r}, {new!r}", hook(old), hook(new), code=0) for old, new in (
         ("Bash", "Bash|Write"), ("Write", "Edit|Write|Bash"), ("Bash", "*"), ("Bash", ""), ("Bash", None), ("mcp__a__.*", "*"),
     )),
+    *(Change(f"the same or more is forbidden: {old}, {new}", {SETTINGS: rules(deny=[old])}, {SETTINGS: rules(deny=[new])}, code=0) for old, new in (
+        ("mcp__a", "mcp__a__*"), ("Read(.env)", "Read(**/.env)"), ("Read(./.env)", "Read(.env)"), ("Task(x)", "Agent(x)"), ("Bash", "Bash(*)"),
+    )),
     Change("a guard has more time", hook("Bash", timeout=10), hook("Bash", timeout=60), code=0),
     Change("a server needs approval again", {".mcp.json": {"mcpServers": {"a": {"command": "x", "alwaysAllow": ["b"]}}}}, {".mcp.json": {"mcpServers": {"a": {"command": "x"}}}}, code=0),
     Change("a server with a `transport` is gone", {".mcp.json": {"mcpServers": {"a": {"url": "https://a", "transport": "http"}, "b": {"command": "x"}}}}, {".mcp.json": {"mcpServers": {"b": {"command": "x"}}}}, code=0),
@@ -385,6 +388,10 @@ NARROWED = [
     Change("an agent that may do everything has another name", {REVIEWER: WIDE}, {REVIEWER: WIDE.replace("reviewer", "judge")}, code=0),
     Change("a new skill", {SETTINGS: {}}, {".claude/skills/a/SKILL.md": AGENT.format("")}, code=0),
     Change("a new command", {SETTINGS: {}}, {".claude/commands/a.md": AGENT.format("")}, code=0),
+    *(Change(f"one state for good: {words}", {".mcp.json": {"mcpServers": {"a": {"command": words[0], "args": [*words[1:], each]}}}}, {".mcp.json": {"mcpServers": {"a": {"command": words[0], "args": [*words[1:], f"{each}{pin}"]}}}}, code=0) for words, each, pin in (
+        (["uvx"], "x", "==1.2.3"), (["docker", "run", "-i", "--rm"], "i/x", f"@sha256:{'a' * 64}"),
+    )),
+    Change("an address is encrypted", {".mcp.json": {"mcpServers": {"a": {"type": "http", "url": "http://a/x"}}}}, {".mcp.json": {"mcpServers": {"a": {"type": "http", "url": "https://a/x"}}}}, code=0),
     Change("the newest becomes one version", launched("x@latest"), launched("x@1.2.3"), code=0),
     Change("a main agent without a word of its own", {"a": ""}, {".mcp.json": {"mcpServers": {"a": {"command": "x"}}}}, ("widened",), ("main agent",)),
 ]  # fmt: skip
@@ -647,9 +654,40 @@ POLICY = '[[rule]]\ntoolName = "x"\ndecision = "{}"\npriority = 5\n'
 
 #: What attackers got past the gate.
 ATTACKS = [
+    *(Change(f"a rule for another folder: {old}, {new}", {SETTINGS: rules(deny=[old])}, {SETTINGS: rules(deny=[new])}, ("widened: permissions.deny[0]",)) for old, new in (
+        ("Read(~/.ssh/**)", "Read(**/.ssh/**)"), ("Edit(~/.bashrc)", "Edit(**/.bashrc)"), ("Read(//etc/**)", "Read(**)"), ("Read(//opt/k)", "Read(/**/opt/k)"),
+    )),
+    Change("a rule that takes away", {SETTINGS: rules(deny=["Read(secrets/**)"])}, {SETTINGS: rules(deny=["Read(secrets/**)", "Read(!secrets/**)"])}, ("widened: permissions.deny[1]",)),
     Change("T2: trust", {".gemini/settings.json": server(includeTools=["search"])}, {".gemini/settings.json": server(includeTools=["search"], trust=True)}, ("widened",)),
     Change("T3: a sandbox switched off by a text", {".gemini/settings.json": {"tools": {"sandbox": "docker"}}}, {".gemini/settings.json": {"tools": {"sandbox": "false"}}}, ("widened",)),
     Change("T3: by another", {".gemini/settings.json": {"tools": {"sandbox": "docker"}}}, {".gemini/settings.json": {"tools": {"sandbox": "0"}}}, ("widened",)),
+    *(Change(f"{what} is mended", {file: old}, {file: new}, ("widened",)) for what, file, old, new in (
+        ("a type that Claude Code does not know", ".mcp.json", {"mcpServers": {"a": {"type": "HTTP", "url": "https://a"}}}, {"mcpServers": {"a": {"type": "http", "url": "https://a"}}}),
+        ("one that no client knows", ".mcp.json", {"mcpServers": {"a": {"type": "zeal", "url": "https://a"}}}, {"mcpServers": {"a": {"type": "http", "url": "https://a"}}}),
+        *((f"a server with {key} of a wrong type", ".mcp.json", {"mcpServers": {"a b": {"command": "x", key: value}}}, {"mcpServers": {"a b": {"command": "x"}}}) for key, value in (("env", ["A"]), ("args", "y"))),
+        ("a type that OpenCode does not know", "opencode.json", {"mcp": {"a": {"type": "stdio", "command": ["x"]}}}, {"mcp": {"a": {"type": "local", "command": ["x"]}}}),
+        ("an address under another key", ".gemini/settings.json", {"mcpServers": {"a": {"serverUrl": "https://a"}}}, {"mcpServers": {"a": {"httpUrl": "https://a"}}}),
+        ("an agent that Gemini drops", ".gemini/agents/a.md", AGENT.format("zeal: 1\n"), AGENT.format("")),
+    )),
+    Change("a type in capitals", {"a": ""}, {".mcp.json": {"mcpServers": {"a": {"type": "HTTP", "url": "https://a"}}}}, ("cannot be judged",)),
+    *(Change(f"a prompt takes the place of a guard: {file}", {file: {"version": 1, **was}}, {file: {"version": 1, **now}}, ("permission widened: hooks",)) for file, was, now in (
+        (".codex/hooks.json", *({"hooks": {"PreToolUse": [{"matcher": "Bash", "hooks": [{"type": kind, "command": "g"}]}]}} for kind in ("command", "prompt"))),
+        (".github/hooks/a.json", *({"hooks": {"preToolUse": [{"type": kind, "bash": "g"}]}} for kind in ("command", "prompt"))),
+    )),
+    Change("commands between lines that end as on Windows", {REVIEWER.replace("agents/reviewer", "commands/a"): "x\r\n"}, {REVIEWER.replace("agents/reviewer", "commands/a"): "```!\r\nrm x\r\n```\r\n"}, ("permission widened: body",)),
+    *(Change(what, {file: was}, {file: now}, ("widened",)) for what, file, was, now in (
+        ("an agent that plans is not the first", "opencode.json", {"default_agent": "plan"}, {}),
+        ("a skill is on again", ".codex/config.toml", '[[skills.config]]\npath = "a"\nenabled = false\n', ""),
+        ("an agent is everywhere", COPILOT, AGENT.format("target: vscode\n"), AGENT.format("")),
+        ("hooks of a version that Copilot does not know", ".github/hooks/a.json", *({"version": number, "hooks": {"preToolUse": [{"type": "command", "bash": "g"}]}} for number in (1, 99))),
+        ("hooks of a version that Cursor does not know", ".cursor/hooks.json", *({"version": number, "hooks": {"beforeShellExecution": [{"command": "g"}]}} for number in (1, 99))),
+        ("more may be asked for", ".codex/config.toml", *(f"approval_policy = {{ granular = {{ rules = false, sandbox_approval = {each} }} }}\n" for each in ("false", "true"))),
+        ("an empty list of Goose", "recipe.yaml", *("version: 1.0.0\ntitle: t\ndescription: d\nprompt: p\nextensions:\n- {type: builtin, name: developer, available_tools: [" + each + "]}\n" for each in ("read", ""))),
+    )),
+    *(Change(f"known and not read: {file}", {"a": ""}, {file: "x"}, (file,)) for file in (
+        ".roo/tools/a.ts", "kilo.json", "kilo.jsonc", ".kilo/agent/a.md", ".agents/toolbox/a", ".amp/toolbox/a", ".pi/extensions/a/index.js", ".codex/environments/environment.toml",
+    )),
+    *(Change(f"T3: by a variable: {text}", {".gemini/settings.json": {"tools": {"sandbox": "docker"}}}, {".gemini/settings.json": {"tools": {"sandbox": text}}}, ("widened: tools.sandbox",)) for text in ("${SBX:-false}", "$SBX")),
     Change("T4: commands", {"a": ""}, {".cursor/permissions.json": {"terminalAllowlist": ["*"]}}, (".cursor/permissions.json",)),
     Change("T4: servers", {"a": ""}, {".cursor/permissions.json": {"mcpAllowlist": ["a:*"]}}, (".cursor/permissions.json",)),
     Change("T4: runs", {"a": ""}, {".cursor/permissions.json": {"autoRun": {"mode": "all"}}}, (".cursor/permissions.json",)),

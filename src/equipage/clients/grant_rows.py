@@ -53,7 +53,8 @@ class Row(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     false_denies: bool = False  #: whether a `false` is known to forbid
     #: which values count, by the ends of their names; or which other keys, by their starts
     among: tuple[str, ...] = ()
-    known: tuple[str, ...] = ()  #: of other keys and of variables: those that are not meant
+    #: of other keys and of variables: those that are not meant; of servers: the types there are
+    known: tuple[str, ...] = ()
     rule: RuleKeys | None = None
 
     def grants(self, value: Any) -> Iterator[Grant]:
@@ -135,7 +136,9 @@ def _mode_grant(row: Row, value: Any, path: Path, *, is_default: bool = False) -
     if isinstance(value, dict) and len(value) == 1:
         value = next(iter(value))  # a mode with details, such as `granular` of Codex
     known = [each for each in row.order if _is_same_value(each, value)]
-    if row.order[0] is True and not isinstance(value, bool):
+    if isinstance(value, str) and "$" in value:
+        known = []  # it may be anything
+    elif row.order[0] is True and not isinstance(value, bool):
         # A sandbox may be on by its name.
         known = [value not in ("", "0", "false", 0, None)]
     level = row.order.index(known[0]) if known else len(row.order)
@@ -366,16 +369,16 @@ def read_servers(row: Row, value: Any, path: Path) -> Iterator[Grant]:
         if isinstance(each, str):  # defined elsewhere, or the path of a file
             yield Grant(row.sort, each, "allows", path=place)
         elif isinstance(each, dict) and isinstance(step, str):
-            yield from _server_grants(step, each, place, row.default)
+            yield from _server_grants(step, each, place, row)
         elif isinstance(each, dict) and len(each) == 1 and isinstance(each[next(iter(each))], dict):
             name = next(iter(each))
-            yield from _server_grants(name, each[name], (*place, name), row.default)
+            yield from _server_grants(name, each[name], (*place, name), row)
         elif isinstance(each, dict):
             name = str(each.get("name") or each.get("type") or step)
-            yield from _server_grants(name, each, place, row.default)
+            yield from _server_grants(name, each, place, row)
 
 
-def _server_grants(name: str, server: dict[str, Any], path: Path, tools: Effect) -> Iterator[Grant]:
+def _server_grants(name: str, server: dict[str, Any], path: Path, row: Row) -> Iterator[Grant]:
     """One server: what it starts or where it leads, which of its tools there are."""
     # Some clients keep what a server needs in a table of its own.
     own = server.get("settings")
@@ -384,6 +387,9 @@ def _server_grants(name: str, server: dict[str, Any], path: Path, tools: Effect)
     yield Grant("server", name, "denies" if off else "allows", path=path)
     if off:
         return
+    kind = server.get("type")
+    if row.known and isinstance(kind, str) and kind not in row.known:  # it does not start
+        yield Grant("guard", f"{name}.type = {_mask_cached(kind)}", "denies", path=(*path, "type"))
     words = command_words(inner)
     if words:
         yield _program_grant(words, path)
@@ -391,9 +397,11 @@ def _server_grants(name: str, server: dict[str, Any], path: Path, tools: Effect)
         if key in inner and (host := host_of(inner[key])):
             yield Grant("host", host, "allows", path=(*path, key))
             # One host may have an address that only reads, and one that also writes.
-            inside, clear = _url_path(inner[key]), str(inner[key]).startswith("http:")
-            if inside or clear:
-                shown = f"{name}.{key} = {'http://' * clear}{host}{_mask_cached(inside)}"
+            inside = f"{host}{_mask_cached(_url_path(inner[key]))}"
+            if inside != host or key != "url":
+                yield Grant("setting", f"{name}.{key} = {inside}", "allows", path=(*path, key))
+            if str(inner[key]).startswith("http:"):
+                shown = f"{name}.{key} = http://{inside}"
                 yield Grant("setting", shown, "allows", path=(*path, key))
             yield from _query_grants(f"{name}.{key}", inner[key], (*path, key))
     for key in _HEADERS_HELPER_KEYS:
@@ -418,7 +426,7 @@ def _server_grants(name: str, server: dict[str, Any], path: Path, tools: Effect)
     # How it signs in, and keys that are in no table here: any change of them counts.
     for key in inner.keys() - _KNOWN_SERVER_KEYS:
         yield from _OAUTH_ROW.read(_OAUTH_ROW, inner[key], (*path, key))
-    yield from _server_tool_grants(name, inner, path, tools)
+    yield from _server_tool_grants(name, inner, path, row.default)
 
 
 def _query_grants(name: str, url: str, path: Path) -> Iterator[Grant]:
@@ -503,7 +511,9 @@ def _passed_variable_grants(name: str, server: dict[str, Any], path: Path) -> It
 def _server_tool_grants(
     name: str, server: dict[str, Any], path: Path, usual: Effect
 ) -> Iterator[Grant]:
-    only = [key for key in _ALLOW_LIST_KEYS if isinstance(server.get(key), list)]
+    # An empty list of Goose leaves nothing out.
+    lists = [key for key in _ALLOW_LIST_KEYS if key != "available_tools" or server.get(key)]
+    only = [key for key in lists if isinstance(server.get(key), list)]
     trusted = server.get("trust") is True
     # A list of tools leaves out all others; trust means that no call is asked about.
     everything: Effect = "denies" if only else "allows" if trusted else usual
@@ -574,7 +584,7 @@ _BLOCKING_EVENT = lazy_regex(
 #: What a hook says that grants of its own show, or that only people read. All else decides what
 #: it does: arguments, a time limit, an input, whether it runs once.
 _HOOK_KEYS_NOT_COMPARED = frozenset(
-    {"type", "matcher", "match", "if", "async", "asyncRewake", "onFailure", "allowedEnvVars"}
+    {"matcher", "match", "if", "async", "asyncRewake", "onFailure", "allowedEnvVars"}
     | {"continueOnBlock", "statusMessage", "description", "comment", "timeout", "timeoutSec"}
 )
 #: A matcher for several tools, and those for all.
@@ -613,6 +623,8 @@ def _hook_grants(
 ) -> Iterator[Grant]:
     """What a hook that runs some commands grants; a table around hooks runs none."""
     rest = {key: inner for key, inner in hook.items() if key not in _HOOK_KEYS_NOT_COMPARED}
+    if rest.get("type") == "command":
+        del rest["type"]  # as without one
     # What runs beside the agent, or after it, stops nothing.
     is_beside = hook.get("async") is True or hook.get("asyncRewake") is True
     stops = _BLOCKING_EVENT.match(event) is not None and not is_beside

@@ -52,7 +52,9 @@ def _read_live_rules(row: Row, value: Any, path: Path) -> Iterator[Grant]:
     """The rules that can match: what a dead one forbids is allowed."""
     listed: ListName = "deny" if row.effect == "denies" else "ask"
     for each in read_names(row, value, path):
-        if rule_problem(each.name, listed) is None:
+        if "(!" in each.name:  # it takes away from the rules before it
+            yield replace(each, sort="setting", effect="allows")
+        elif rule_problem(each.name, listed) is None:
             yield each
         elif listed == "ask" and rule_problem(each.name, "deny") is None:
             # It is documented to ask, and was not seen to: only that it goes counts.

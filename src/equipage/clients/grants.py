@@ -117,14 +117,27 @@ class PatternIndex(Generic[Named]):
     def candidates(self, name: str) -> list[Named]:
         """The things that may cover a name, in order."""
         found: list[tuple[int, Named]] = []
+        name = _shortest_form(name)
         for length in self._lengths:
             if length <= len(name):
                 found += self._by_start.get(name[:length], ())
         return [thing for _, thing in sorted(found, key=lambda each: each[0])]
 
 
+@lru_cache(4096)
+def _shortest_form(rule: str) -> str:
+    """A rule of Claude Code in the shortest of the ways in which it can be written."""
+    if rule == "Bash(*)":
+        return "Bash"
+    if rule.startswith("mcp__"):
+        return rule.removesuffix("__*") if rule != "mcp__*" else rule
+    rule = f"Agent({rule[5:]}" if rule.startswith("Task(") else rule
+    return rule.replace("(./", "(", 1) if rule.startswith(_PATH_TOOLS) else rule
+
+
 def _literal_start(wide: str) -> str:
     """What every name begins with that a pattern covers."""
+    wide = _shortest_form(wide)
     if wide in (EVERYTHING, "**", "all"):
         return ""
     head, bracket, what = wide.partition("(")
@@ -160,7 +173,9 @@ class GrantIndex:
 
 #: A package that a launcher runs in one version for good, which the same one without it may be.
 _PINNED_PACKAGE = re.compile(
-    r"\A((?:npx|bunx|pnpx)(?: -y| --yes)? (?:@[\w.-]+/)?[\w.-]+)@\d+\.\d+\.\d+(?= |\Z)"
+    r"\A(?:((?:npx|bunx|pnpx)(?: -y| --yes)? (?:@[\w.-]+/)?[\w.-]+)@\d+\.\d+\.\d+"
+    r"|(uvx [\w.-]+)==\d+\.\d+\.\d+"
+    r"|(docker run(?: [^@\s]+)+)@sha256:[0-9a-f]{64})(?= |\Z)"
 )
 #: Sorts with names that match only themselves: a star of a command is a star, `***` hides a secret.
 _LITERAL_SORTS = frozenset({"program", "setting", "guard"})
@@ -172,7 +187,9 @@ def _is_about(grant: Grant, name: str) -> bool:
         return True
     if grant.sort in _LITERAL_SORTS and not grant.base:
         if grant.sort == "program" and grant.name != EVERYTHING:
-            return grant.name in (_PINNED_PACKAGE.sub(rf"\1{tag}", name) for tag in ("", "@latest"))
+            return grant.name in (
+                _PINNED_PACKAGE.sub(rf"\1\2\3{tag}", name) for tag in ("", "@latest")
+            )
         # What can stop every call can stop some of them.
         event, star, text = grant.name.partition(" *: ")
         is_wider = name.startswith(f"{event} ") and name.endswith(f": {text}")
@@ -200,8 +217,11 @@ def covers(wide: str, narrow: str, sort: str = "tool") -> bool:
 
     False if that is not certain: then a change counts as one that widens.
     """
+    wide, narrow = _shortest_form(wide), _shortest_form(narrow)
     if wide == narrow or wide in (EVERYTHING, "**", "all"):
         return True
+    if _leads_elsewhere(wide, narrow, sort):
+        return False
     if sort == "mode" or (EVERYTHING not in wide and "(" not in narrow and "__" not in narrow):
         return False
     # Of many rules few begin alike, and an expression costs more to make than to try.
@@ -211,6 +231,18 @@ def covers(wide: str, narrow: str, sort: str = "tool") -> bool:
 
 #: Tools whose brackets hold paths: a single star in them ends at a slash.
 _PATH_TOOLS = ("Read(", "Edit(", "Write(", "read ", "write ")
+#: Where a path starts: in the home folder, at the root of all files, in the project, below any.
+_ANCHOR = re.compile(r"(?:\w+\()?(~|//?|)")
+
+
+def _leads_elsewhere(wide: str, narrow: str, sort: str) -> bool:
+    """Whether two patterns of paths start in different folders, or one of them climbs."""
+    if sort != "path" and not (wide.startswith(_PATH_TOOLS) and "(" in wide):
+        return False
+    one, other = _ANCHOR.match(wide), _ANCHOR.match(narrow)
+    assert one is not None
+    assert other is not None
+    return one[1] != other[1] or "../" in f"{wide}{narrow}"
 
 
 @lru_cache(4096)
@@ -233,6 +265,7 @@ def _pattern(wide: str, is_path: bool) -> re.Pattern[str]:
 def _expand_stars(text: str, is_path: bool = False) -> str:
     one = "(?:(?!\\*\\*)[^/])*" if is_path else ".*"
     # A star with a backslash is one: some clients have lists in which it means nothing more.
-    parts = re.split(r"(\\\*|\*\*|\*)", text)
-    meant = {"**": ".*", "*": one, "\\*": re.escape("\\*")}
+    folders = r"(?:\A|(?<=/))\*\*/|" if is_path else ""
+    parts = re.split(rf"({folders}\\\*|\*\*|\*)", text)
+    meant = {"**/": "(?:.*/)?", "**": ".*", "*": one, "\\*": re.escape("\\*")}
     return "".join(meant.get(part) or re.escape(part) for part in parts)

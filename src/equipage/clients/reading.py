@@ -26,7 +26,7 @@ from equipage.clients.index import CLIENTS, KINDS
 from equipage.clients.mcp import Dialect, dialect_of
 from equipage.core import codes as core_codes
 from equipage.core.diagnostics import Diagnostic
-from equipage.core.path import Path, format_path, get, parse_path
+from equipage.core.path import HOLE, Path, format_path, get, mapping_or_empty, parse_path
 from equipage.loading.model import unknown_keys
 from equipage.loading.pipeline import Outcome
 from equipage.loading.type_words import type_info
@@ -98,7 +98,7 @@ def reading_of(outcome: Outcome, *, show_env: bool = False) -> Reading:
         return Reading(value, is_dropped=True)
     if value is None or "unknown" in effects:
         return Reading(value, unknown=next((each.message for each in outcome.errors), "no value"))
-    return Reading(_drop_servers_without_type(value, outcome))
+    return Reading(_drop_servers(value, outcome))
 
 
 def reading_of_guess(outcome: Outcome) -> Reading:
@@ -111,22 +111,24 @@ def reading_of_guess(outcome: Outcome) -> Reading:
     return reading
 
 
-def _drop_servers_without_type(value: dict[str, Any], outcome: Outcome) -> dict[str, Any]:
-    """Leave out the servers that their client drops for want of a `type`."""
+def _drop_servers(value: dict[str, Any], outcome: Outcome) -> dict[str, Any]:
+    """Leave out the servers that their client drops, as for want of a `type`."""
     errors = outcome.errors if outcome.kind.name == "mcp" else ()
-    missing = {each.path for each in errors if each.code == codes.SERVER_TYPE_MISSING.name}
-    if not missing:
+    if not errors:
         return value
+    dialect = dialect_of(outcome.path)
+    # A tool that was run refuses a server of which a main value does not fit.
+    grave = {codes.SERVER_TYPE_MISSING.name}
+    grave |= {core_codes.WRONG_TYPE.name} if dialect.refuses != "none" else set()
+    found = [parse_path(each.path) for each in errors if each.code in grave]
+    dropped = {path[:length] for path in found for length in (1, 2)}
     # A list in a plugin may have no key around it.
-    top = dialect_of(outcome.path).top
     kept = {
         name: each
-        for name, each in value["servers"].items()
-        if not any(
-            format_path((*path, *key)) in missing
-            for path in ((top, name), *([(name,)] if name != top else ()))
-            for key in ((), ("transport",))
-        )
+        for name, each in mapping_or_empty(value.get("servers")).items()
+        if each is not HOLE
+        and (dialect.top, name) not in dropped
+        and (name == dialect.top or (name,) not in dropped)
     }
     return {**value, "servers": kept}
 
@@ -143,6 +145,13 @@ def _effect_of_error(outcome: Outcome, error: Diagnostic) -> str:
         return "dropped" if is_group and error.path.count("[") == 1 else "unknown"
     if is_settings and error.path.startswith(_FORGIVING_LISTS):
         return "part"
+    if outcome.kind.name == "gemini-agent" and error.code == core_codes.UNKNOWN_FIELD.name:
+        return "dropped"
+    if outcome.kind.name == "mcp" and error.code == codes.SERVER_TYPE_UNKNOWN.name:
+        # Whether capitals count was not measured.
+        written = get(outcome.documents[0].value, parse_path(error.path), "")
+        known = dialect_of(outcome.path).types
+        return "unknown" if str(written).lower() in known else "part"
     is_in_server = outcome.kind.name == "mcp" and error.path
     if is_in_server or error.code in _CODES_OF_PARTS:
         return "part"

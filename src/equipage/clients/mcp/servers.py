@@ -363,7 +363,9 @@ def _find_transport(
         return None, [codes.SERVER_UNREACHABLE.at(path, part="key", severity=grave, name=name)]
     written = server.get("type")
     if isinstance(written, str):
-        transport = dialect.types.get(written) or dialect.types.get(written.lower())
+        # Of a tool that was not run, it is not known whether capitals count.
+        folded = written if dialect.measured else written.lower()
+        transport = dialect.types.get(written) or dialect.types.get(folded)
         if transport is not None:
             return _check_written_transport(transport, inferred, path, server)
         unknown = codes.SERVER_TYPE_UNKNOWN.at(
