@@ -463,3 +463,24 @@ def test_what_is_found_by_another_way_counts(files: dict[str, str | Link]) -> No
     assert in_process(["lock"]).code == 0
     assert in_process(["verify"]).code == 0
     assert gate().code == 0
+
+
+# What could not be read of a file is in no output.
+
+
+@pytest.mark.parametrize("form", ["text", "json", "markdown", "github", "sarif"])
+@pytest.mark.parametrize(
+    "broken", [{"type": "remote", "url": "u"}, {"type": "stdio", "url": "u"}, {"command": 5}, {}]
+)
+def test_a_server_that_no_client_reads_is_new_once_it_is_mended(
+    broken: dict[str, Any], form: str
+) -> None:
+    sides: tuple[Any, ...] = ({"a": broken}, {"a": {"command": "x"}}, {})
+    for number, servers in enumerate(sides):
+        write(Path(f"side{number}"), {".mcp.json": {"mcpServers": servers}})
+    for old, new, code in ((0, 1, 1), (0, 2, 0), (1, 0, 0)):
+        names = (f"side{old}", f"side{new}")
+        done = in_process(["diff", *names, "--fail-on", "widened", "-f", form])
+        assert done.code == code, done
+        assert "Hole" not in done.out
+        assert "HOLE" not in done.out
