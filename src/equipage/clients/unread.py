@@ -12,10 +12,6 @@ from equipage.files.walking import PlaceIndex
 
 #: Of these, a lock and a comparison know what plain ones mean, see `clients.codex.permissions`.
 CODEX_RULE = "Codex rule"
-#: What GitHub runs of an agentic workflow. It changes with its source, which is read.
-COMPILED_WORKFLOW = "compiled agentic workflow"
-#: The end of its name, and that of its source.
-COMPILED_END, SOURCE_END = ".lock.yml", ".md"
 #: Such a file runs by its name, so it must have the mark of a program.
 HOOK_FILE = "Cline hook"
 #: Files that may say something about agents among much else: no check names them, but a change of

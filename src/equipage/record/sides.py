@@ -28,15 +28,7 @@ from equipage.clients.reading import (
     reading_of,
     unknown_keys_of,
 )
-from equipage.clients.unread import (
-    CODEX_RULE,
-    COMPILED_END,
-    COMPILED_WORKFLOW,
-    EDITOR,
-    HOOK_FILE,
-    SOURCE_END,
-    TASKS,
-)
+from equipage.clients.unread import CODEX_RULE, EDITOR, HOOK_FILE, TASKS
 from equipage.core import codes
 from equipage.core.diagnostics import Diagnostic
 from equipage.core.path import Path, format_path, walk
@@ -363,7 +355,7 @@ def find_unjudged(old: Loads, new: Loads) -> Iterator[Unjudged]:
         was, now = old.unread.get(name), new.unread.get(name)
         if now is None and was is not None and was[0] == TASKS:
             continue
-        if was != now and not (_are_understood(name, old, new) or _follows_source(name, old, new)):
+        if was != now and not _are_understood(name, old, new):
             how = "added" if was is None else "removed" if now is None else "changed"
             what = (now or was or ("", ""))[0]
             yield Unjudged(name, f"{what} {how}; equipage does not read it", counts=True)
@@ -463,16 +455,6 @@ def _places_of_servers_gone(before: Outcome | None, after: Outcome | None) -> li
     # The loader of a list of servers has a name of its own for it.
     top = dialect_of(before.path).top if before.kind.name == "mcp" else ""
     return [(top, *path[1:]) if top else path for path in found]
-
-
-def _follows_source(name: str, old: Loads, new: Loads) -> bool:
-    """Whether a file is a compiled workflow whose source, which is read, changed with it."""
-    what = (new.unread.get(name) or old.unread[name])[0]
-    if what != COMPILED_WORKFLOW:
-        return False
-    source = name.removesuffix(COMPILED_END) + SOURCE_END
-    before, after = (_hash(each.outcomes.get(source)) for each in (old, new))
-    return before != after
 
 
 def rule_changes(old: Loads, new: Loads) -> list[Difference]:
