@@ -170,6 +170,26 @@ class System(Protocol):
             folder = parent
         return folder
 
+    def submodules(self, root: str) -> Mapping[str, str]:
+        """The commit of each submodule of the repository at a folder, by its path from there."""
+        from equipage.files.index import DamagedIndex, read_tracked_files  # for few commands
+
+        try:
+            tracked = read_tracked_files(root, self)
+        except DamagedIndex:  # a walk says so
+            return {}
+        return {} if tracked is None else tracked.submodules
+
+    def submodules_below(self, folder: str) -> dict[str, str]:
+        """The commit of each submodule that lies below a folder, by its path from there."""
+        folder = self.real(folder)
+        root = self.repository_root(folder)
+        return {
+            os.path.relpath(os.path.join(root, name), folder).replace(os.sep, "/"): commit
+            for name, commit in (self.submodules(root) if root is not None else {}).items()
+            if is_below(os.path.join(root or "", name), folder)
+        }
+
     def absolute(self, path: str) -> str:
         """A path from the root, links in it not followed."""
         return os.path.normpath(os.path.join(self.cwd, path))

@@ -68,6 +68,7 @@ class Revision(System):
         tree = _tree_number(name, folder)
         self.top = os.fsdecode(_run_git(folder, "rev-parse", "--show-toplevel").removesuffix(b"\n"))
         self.disk = disk
+        self._submodules: dict[str, str] = {}
         self._entries = dict(self._list_tree(tree))
         #: folder → the names in it, and the mode of each; None for a folder
         self._folders: dict[str, dict[str, str | None]] = {self.top: {}}
@@ -81,7 +82,9 @@ class Revision(System):
         for line in filter(None, _run_git(self.top, "ls-tree", "-r", "-z", tree).split(b"\0")):
             head, _, name = line.partition(b"\t")
             mode, kind, number = head.decode().split()
-            if kind == "blob":  # not a submodule
+            if kind == "commit":
+                self._submodules[os.fsdecode(name)] = number
+            else:
                 yield posixpath.join(self.top, os.fsdecode(name)), (mode, number)
 
     def _add_folders(self, path: str, mode: str | None) -> None:
@@ -152,6 +155,9 @@ class Revision(System):
 
     def real(self, path: str) -> str:
         return self._follow_links(path) or self.absolute(path)
+
+    def submodules(self, root: str) -> Mapping[str, str]:
+        return self._submodules if self.real(root) == self.top else {}
 
     def peek(self, path: str, *, max_bytes: int = MAX_BYTES, size: int = -1) -> bytes | None:
         try:

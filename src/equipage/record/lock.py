@@ -25,7 +25,7 @@ from equipage.clients.launchers import commands_among, launch_of, split_command
 from equipage.clients.plugins import OWNERS, Part, all_parts
 from equipage.clients.reading import Reading, reaches_of, reading_of, unknown_keys_of
 from equipage.clients.references import parse_references
-from equipage.clients.unread import CODEX_RULE, EDITOR, HOOK_FILE
+from equipage.clients.unread import CODEX_RULE, EDITOR, HOOK_FILE, SUBMODULE
 from equipage.core import codes
 from equipage.core.frozen import convert
 from equipage.core.path import Path, PathSyntaxError, format_path, parse_path, walk
@@ -272,6 +272,10 @@ def build_lock(
         kept = list(_add_programs(kept, run.files.system))
     kept += _lock_settings(run, root)
     kept += _lock_parts(kept, root, run)
+    tops = [real_path(path) for path in paths]
+    for name, commit in run.files.system.submodules_below(root).items():
+        if any(is_below(os.path.join(root, name), top) for top in tops):
+            kept.append(LockedFile(name, Item(UNREAD, commit, what=SUBMODULE), ()))
     problems = [f"{each.file}: {problem}" for each in kept for problem in each.problems]
     problems += [
         f"{each.file}: it is not known what its client makes of it, so any change counts"

@@ -28,7 +28,7 @@ from equipage.clients.reading import (
     reading_of,
     unknown_keys_of,
 )
-from equipage.clients.unread import CODEX_RULE, EDITOR, HOOK_FILE, TASKS
+from equipage.clients.unread import CODEX_RULE, EDITOR, HOOK_FILE, SUBMODULE, TASKS
 from equipage.core import codes
 from equipage.core.diagnostics import Diagnostic
 from equipage.core.path import Path, format_path, walk
@@ -116,6 +116,8 @@ def loads_of(workspace: Workspace) -> Loads:
                 loads.outcomes[_name(outcome.session.path, path)] = outcome
         _add_parts(loads, path, run)
     if is_folder:
+        for name, commit in system.submodules_below(path).items():
+            loads.unread[name] = SUBMODULE, commit
         for name, outcome in loads.outcomes.items():
             _add_companions(name, outcome, path, loads)
     return loads
@@ -353,7 +355,7 @@ def find_unjudged(old: Loads, new: Loads) -> Iterator[Unjudged]:
             yield Unjudged(name, reason, counts=False)
     for name in sorted({*old.unread, *new.unread}):
         was, now = old.unread.get(name), new.unread.get(name)
-        if now is None and was is not None and was[0] == TASKS:
+        if now is None and was is not None and was[0] in (TASKS, SUBMODULE):
             continue
         if was != now and not _are_understood(name, old, new):
             how = "added" if was is None else "removed" if now is None else "changed"
