@@ -793,6 +793,10 @@ ATTACKS = [
         (".cursor/permissions.json", {}, {"terminalAllowlist": ["*"]}),
         ("hooks/hooks.json", {".claude-plugin/plugin.json": {"name": "p"}}, {"hooks": {"Stop": [{"hooks": [{"type": "command", "command": "x"}]}]}}),
     )),
+    *(Change(f"a link to a folder that is not here: {link} → {target}", {SETTINGS: rules(deny=["Bash"]), **old}, new, (f"{link}: link to nothing {how}",)) for link, target in (
+        ("sub/.claude/agents", "/nowhere/agents"), (".claude/skills", "../../evil"), (".opencode", "/nowhere"), (".codex", "/nowhere"),
+        (".github/hooks", "/nowhere"), (".claude/skills/x", "../../../x"), (".opencode/plugin", "../gone"),
+    ) for how, old, new in (("added", {}, {link: Link(target)}), ("changed", {link: Link("/other")}, {link: Link(target)}))),
     Change("a new schema", {".mcp.json": {"mcpServers": {}}}, {"equipage.toml": SCHEMAS, "s.json": "{}"}, ("permission widened: schemas",)),
     Change("T24: a package beside a launcher", PINNED, {"node_modules/x/index.js": "1\n"}, ("node_modules/x",)),
 ]  # fmt: skip

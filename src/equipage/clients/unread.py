@@ -20,6 +20,8 @@ GEMINI_VARIABLES, CONTAINER = "variables of Gemini CLI", "container of an editor
 WORKSPACE, EDITOR = "workspace of an editor", "settings of an editor"
 #: What an editor runs when a folder is opened: without it, less runs.
 TASKS = "tasks that an editor starts"
+#: What it leads to on another machine is not known.
+LINK_TO_NOTHING = "link to nothing"
 #: What is in it is in another repository.
 SUBMODULE = "submodule"
 QUIET = frozenset({GEMINI_VARIABLES, CONTAINER, WORKSPACE, EDITOR, TASKS})

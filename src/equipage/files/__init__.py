@@ -112,6 +112,10 @@ class System(Protocol):
         """This system without anything that it remembers of earlier answers."""
         return self
 
+    def link_target(self, path: str) -> str:
+        """Where a link leads, as it is written; empty of what is none."""
+        return ""
+
     # What follows from these.
 
     def real_folder(self, path: str) -> str:

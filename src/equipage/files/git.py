@@ -109,16 +109,12 @@ class Revision(System):
             link = next((each for each in (path, *parents_of(path)) if each in self._links), None)
             if link is None:
                 return path
-            path = posixpath.normpath(self._link_target(link) + path.removeprefix(link))
+            path = posixpath.normpath(self._target_path(link) + path.removeprefix(link))
         return None
 
-    def _link_target(self, link: str) -> str:
+    def _target_path(self, link: str) -> str:
         """The path that a link leads to; `/` if the target is too long to be a path."""
-        try:
-            target = os.fsdecode(self._read_object(self._entries[link][1], _MAX_TARGET_BYTES))
-        except _TooLarge:
-            return "/"
-        return posixpath.normpath(posixpath.join(posixpath.dirname(link), target))
+        return posixpath.normpath(posixpath.join(posixpath.dirname(link), self.link_target(link)))
 
     # The questions.
 
@@ -144,6 +140,15 @@ class Revision(System):
             return _FOLDER_STATUS
         mode, _ = self._entries.get(real, ("", ""))
         return _STATUS_BY_MODE.get(mode)
+
+    def link_target(self, path: str) -> str:
+        link = self.absolute(path)
+        if link not in self._links:
+            return ""
+        try:
+            return os.fsdecode(self._read_object(self._entries[link][1], _MAX_TARGET_BYTES))
+        except _TooLarge:
+            return "/"
 
     def entries(self, folder: str) -> Sequence[Entry]:
         real = self._follow_links(folder)

@@ -57,7 +57,7 @@ from equipage.record.dependencies import (
     program_named,
 )
 from equipage.record.diff import canonical_text
-from equipage.record.sides import LINKS
+from equipage.record.sides import link_in_place
 from equipage.syntax.suspicious import mask_secrets
 from equipage.workspace import Workspace
 from equipage.workspace.find import File
@@ -182,13 +182,11 @@ def lock_load(found: FileLoad, root: str, run: Run) -> LockedFile | None:
     """The entry of a load in a lock; None for a file that no tool reads."""
     outcome = found.outcome
     if outcome is None:
-        code = None if found.problem is None else found.problem.code
-        if code in LINKS:
-            # Of a link that leads out, a lock has the name: what is there belongs to one machine.
+        if (link := link_in_place(found, run.files.system)) is not None:
+            what, digest = link
             name = _name_where_found(found.path, root, run)
-            return LockedFile(
-                name, Item(UNREAD, _DIGEST_ELSEWHERE, what=LINKS[code]), (), real=name
-            )
+            return LockedFile(name, Item(UNREAD, digest, what=what), (), real=name)
+        code = None if found.problem is None else found.problem.code
         if code in (codes.INTERNAL_ERROR, codes.CHECK_ENDED):
             return _lock_unloaded(found.path, root, run)
         return None if found.unread is None else _lock_unread(found.path, found.unread, root, run)

@@ -28,7 +28,7 @@ from equipage.clients.reading import (
     reading_of,
     unknown_keys_of,
 )
-from equipage.clients.unread import CODEX_RULE, EDITOR, HOOK_FILE, SUBMODULE, TASKS
+from equipage.clients.unread import CODEX_RULE, EDITOR, HOOK_FILE, LINK_TO_NOTHING, SUBMODULE, TASKS
 from equipage.core import codes
 from equipage.core.diagnostics import Diagnostic
 from equipage.core.path import Path, format_path, walk
@@ -61,8 +61,19 @@ _LISTS = frozenset({"list of skills"})
 #: What a link in the place of a configuration is, by the code of its finding.
 LINKS = {
     codes.LINK_OUTSIDE.name: "link out of the project",
-    codes.LINK_BROKEN.name: "link to nothing",
+    codes.LINK_BROKEN.name: LINK_TO_NOTHING,
 }
+
+
+def link_in_place(load: FileLoad, system: System) -> tuple[str, str] | None:
+    """What a link in the place of a configuration is, and the hash of where it leads.
+
+    What is there belongs to one machine. None if it is no such link.
+    """
+    code = None if load.problem is None else load.problem.code
+    what = LINKS.get(code or "") or (load.unread if load.unread == LINK_TO_NOTHING else None)
+    target = os.fsencode(system.link_target(load.path))
+    return what and (what, hashlib.sha256(target).hexdigest())
 
 
 class Loads(msgspec.Struct, frozen=True):
@@ -235,6 +246,10 @@ def _sort_loads(found: Iterable[FileLoad], folder: str | None, system: System) -
         name = "" if folder is None else _name(each.path, folder)
         if each.outcome is not None:
             loads.outcomes[name] = each.outcome
+        elif (link := link_in_place(each, system)) is not None:
+            loads.unread[name] = link
+            # A check reports one that leads nowhere: no tool reads it today.
+            problems += () if link[0] == LINK_TO_NOTHING else each.diagnostics
         elif each.unread is not None:
             sort = each.unread
             data = system.peek(each.path)
@@ -244,12 +259,7 @@ def _sort_loads(found: Iterable[FileLoad], folder: str | None, system: System) -
                 if sort == CODEX_RULE and data is not None:
                     _add_rules(loads, name, name or os.path.basename(each.path), data)
         else:
-            code = None if each.problem is None else each.problem.code
-            if code in LINKS:
-                # What it leads to is not known, but that it is there may be all that is needed.
-                loads.unread[name] = LINKS[code], _OUT
-            # A check reports one that leads nowhere: no tool reads it today.
-            problems += () if code == codes.LINK_BROKEN else each.diagnostics
+            problems += each.diagnostics
     return msgspec.structs.replace(loads, problems=tuple(problems))
 
 
