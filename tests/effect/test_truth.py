@@ -357,7 +357,25 @@ NOT_MOVED = [
         ),
         ("reach widened",),
     ),
-]
+    (
+        "the name of an agent that its client has",
+        moved(
+            ".opencode/agent/safe.md",
+            ".opencode/agent/build.md",
+            "---\ndescription: d\npermission: {bash: allow, external_directory: allow}\n---\nText.\n",
+        ),
+        ("widened",),
+    ),
+    *(
+        (f"a name that {file} forbids", moved(was, now, NAMELESS, new, **{file: rule}), ("widened",))
+        for new in ("", NAMELESS + "More.\n") for was, now, file, rule in (
+            (".opencode/agent/dep-x.md", ".opencode/agent/foo.md", "opencode.json", {"permission": {"task": {"dep-*": "deny"}}}),
+            (".claude/skills/x/SKILL.md", ".claude/skills/y/SKILL.md", SETTINGS, rules(deny=["Skill(x)"])),
+            (".claude/skills/x/SKILL.md", ".claude/skills/y/SKILL.md", SETTINGS, {"skillOverrides": {"x": "off"}}),
+        )
+    ),
+    ("a skill that .gemini/settings.json disables", moved(".gemini/skills/x/SKILL.md", ".gemini/skills/y/SKILL.md", f"---\nname: x{NAMELESS[3:]}", f"---\nname: y{NAMELESS[3:]}", **{".gemini/settings.json": {"skills": {"disabled": ["x"]}}}), ("widened",)),
+]  # fmt: skip
 
 
 DEAD = 'prefix_rule(pattern = ["git push"], decision = "forbidden")\n'

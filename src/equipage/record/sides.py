@@ -15,6 +15,7 @@ from typing import Any
 
 import msgspec
 
+from equipage.clients.catalogue import client_of
 from equipage.clients.file_grants import name_and_sort, program_of_file
 from equipage.clients.grant_words import make_row
 from equipage.clients.grants import Reach
@@ -90,6 +91,7 @@ class Loads(msgspec.Struct, frozen=True):
     uncovered: dict[str, str] = {}
     programs: dict[str, str] = {}  #: other file that a client runs → its hash
     moved: dict[str, str] = {}  #: what is at another place on the other side → that place
+    renamed: tuple[str, ...] = ()  #: names on the other side in the place of those that rules name
 
     @property
     def errors(self) -> list[Diagnostic]:
@@ -296,14 +298,28 @@ def follow_moves(old: Loads, new: Loads) -> Loads:
         for was, facts in gone.items():
             free = places.get(facts[shared], []) if was not in moved else []
             names = {facts[0], *(come[now][0] for now in free[:1])}
-            if free and (len(names) == 1 or not mentions_any(rules, names)):
+            own = _built_in_names(new, free[0]) if free else set()
+            if free and (len(names) == 1 or not (names & own or mentions_any(rules, names))):
                 moved[was] = free.pop(0)
+    # What takes the place of one that a rule names may be the same, behind the back of the rule.
+    named = {
+        each[1:3]
+        for was, each in gone.items()
+        if was not in moved and mentions_any(rules, each[:1])
+    }
+    others = (each for now, each in come.items() if now not in moved.values())
     return msgspec.structs.replace(
         old,
         outcomes={moved.get(name, name): each for name, each in old.outcomes.items()},
         guards={(moved.get(name, name), file): each for (name, file), each in old.guards.items()},
         moved={now: was for was, now in moved.items()},
+        renamed=tuple(each[0] for each in others if each[1:3] in named),
     )
+
+
+def _built_in_names(side: Loads, file: str) -> set[str]:
+    """The agents that the client of a file has of its own: to take such a name is to be another."""
+    return {*client_of(program_of_file(side.outcomes[file].kind, file)).agents}
 
 
 def _movables(side: Loads, other: Loads) -> dict[str, tuple[str, ...]]:
@@ -325,7 +341,8 @@ def _movables(side: Loads, other: Loads) -> dict[str, tuple[str, ...]]:
 def rules_of(*sides: Loads) -> str:
     """What rules of some sides name."""
     outcomes = (outcome for side in sides for outcome in side.outcomes.values())
-    return names_in_rules(reach for each in outcomes for reach in reaches_of(each))
+    rules = names_in_rules(reach for each in outcomes for reach in reaches_of(each))
+    return "\n".join((rules, *(name for side in sides for name in side.renamed)))
 
 
 def find_unjudged(old: Loads, new: Loads) -> Iterator[Unjudged]:
