@@ -187,11 +187,12 @@ class System(Protocol):
     def submodules_below(self, folder: str) -> dict[str, str]:
         """The commit of each submodule that lies below a folder, by its path from there."""
         folder = self.real(folder)
-        root = self.repository_root(folder)
+        root = self.repository_root(folder) or folder
+        paths = {os.path.join(root, name): each for name, each in self.submodules(root).items()}
         return {
-            os.path.relpath(os.path.join(root, name), folder).replace(os.sep, "/"): commit
-            for name, commit in (self.submodules(root) if root is not None else {}).items()
-            if is_below(os.path.join(root or "", name), folder)
+            os.path.relpath(path, folder).replace(os.sep, "/"): commit
+            for path, commit in paths.items()
+            if is_below(path, folder)
         }
 
     def absolute(self, path: str) -> str:

@@ -78,7 +78,7 @@ def compare(
     if reach is None:
         reach = (compare_by_patterns(sensitive, before, after),)
     comparison = _Comparison(sensitive, reach)
-    found = comparison.differences(*map(_drop_holes, (before, after)), ROOT, ROOT, ())
+    found = comparison.differences(_drop_holes(before), _drop_holes(after), ROOT, ROOT, ())
     return sorted(map(comparison.classify, found), key=Change.sort_key)
 
 

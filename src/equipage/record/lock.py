@@ -196,9 +196,9 @@ def lock_load(found: FileLoad, root: str, run: Run) -> LockedFile | None:
         return None
     real = identity_of(found, outcome)
     locked = lock_outcome(outcome, found.path, root, run)
-    link = _name_where_found(found.path, root, run)
+    place = _name_where_found(found.path, root, run)
     return msgspec.structs.replace(
-        locked, real=real, yields=found.yields, link=None if link == locked.file else link
+        locked, real=real, yields=found.yields, link=None if place == locked.file else place
     )
 
 

@@ -74,7 +74,7 @@ def link_in_place(load: FileLoad, system: System) -> tuple[str, str] | None:
     code = None if load.problem is None else load.problem.code
     what = LINKS.get(code or "") or (load.unread if load.unread == LINK_TO_NOTHING else None)
     target = os.fsencode(system.link_target(load.path))
-    return what and (what, hashlib.sha256(target).hexdigest())
+    return None if what is None else (what, hashlib.sha256(target).hexdigest())
 
 
 class Loads(msgspec.Struct, frozen=True):
