@@ -88,6 +88,7 @@ def write(folder: Path | str, files: Mapping[str, Any]) -> Path:
         if content is None:
             path.unlink()
         elif isinstance(content, Link):
+            path.unlink(missing_ok=True)
             path.symlink_to(content.target)
         elif isinstance(content, bytes):
             path.write_bytes(content)

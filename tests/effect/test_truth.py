@@ -357,7 +357,25 @@ NOT_MOVED = [
         ),
         ("reach widened",),
     ),
-]
+    (
+        "the name of an agent that its client has",
+        moved(
+            ".opencode/agent/safe.md",
+            ".opencode/agent/build.md",
+            "---\ndescription: d\npermission: {bash: allow, external_directory: allow}\n---\nText.\n",
+        ),
+        ("widened",),
+    ),
+    *(
+        (f"a name that {file} forbids", moved(was, now, NAMELESS, new, **{file: rule}), ("widened",))
+        for new in ("", NAMELESS + "More.\n") for was, now, file, rule in (
+            (".opencode/agent/dep-x.md", ".opencode/agent/foo.md", "opencode.json", {"permission": {"task": {"dep-*": "deny"}}}),
+            (".claude/skills/x/SKILL.md", ".claude/skills/y/SKILL.md", SETTINGS, rules(deny=["Skill(x)"])),
+            (".claude/skills/x/SKILL.md", ".claude/skills/y/SKILL.md", SETTINGS, {"skillOverrides": {"x": "off"}}),
+        )
+    ),
+    ("a skill that .gemini/settings.json disables", moved(".gemini/skills/x/SKILL.md", ".gemini/skills/y/SKILL.md", f"---\nname: x{NAMELESS[3:]}", f"---\nname: y{NAMELESS[3:]}", **{".gemini/settings.json": {"skills": {"disabled": ["x"]}}}), ("widened",)),
+]  # fmt: skip
 
 
 DEAD = 'prefix_rule(pattern = ["git push"], decision = "forbidden")\n'
@@ -652,6 +670,8 @@ TASKS, TURBO, COPILOT = (
 )
 POLICY = '[[rule]]\ntoolName = "x"\ndecision = "{}"\npriority = 5\n'
 
+SCHEMAS = '[[schemas]]\nfiles = ["**/*.json"]\nschema = "s.json"\n'
+
 #: What attackers got past the gate.
 ATTACKS = [
     *(Change(f"a rule for another folder: {old}, {new}", {SETTINGS: rules(deny=[old])}, {SETTINGS: rules(deny=[new])}, ("widened: permissions.deny[0]",)) for old, new in (
@@ -822,6 +842,20 @@ ATTACKS = [
     Change("a name with a blank", {REVIEWER: AGENT.format("disallowedTools: Bash\n")}, {REVIEWER: AGENT.format("disallowedTools: 'Bash ()'\n")}, ("widened",)),
     Change("T24: editor settings below", {"a": ""}, {"sub/.vscode/settings.json": {"chat.tools.autoApprove": True}}, ("sub/.vscode/settings.json",)),
     Change("T24: a container", {"a": ""}, {".devcontainer/devcontainer.json": {"customizations": {"vscode": {"mcp": {"servers": {}}}}}}, (".devcontainer/devcontainer.json",)),
+    *(Change(f"a schema for {name}", {"equipage.toml": SCHEMAS, "s.json": "{}", **before}, {name: wide}, (name,)) for name, before, wide in (
+        (SETTINGS, {SETTINGS: rules(deny=["Bash(rm:*)"])}, rules(allow=["Bash"])),
+        (".mcp.json", {}, {"mcpServers": {"a": {"command": "x"}}}),
+        (".cursor/mcp.json", {}, {"mcpServers": {"a": {"command": "x"}}}),
+        (".github/hooks/h.json", {}, {"version": 1, "hooks": {"sessionStart": [{"type": "command", "bash": "x"}]}}),
+        ("opencode.json", {}, {"mcp": {"a": {"type": "local", "command": ["x"]}}}),
+        (".cursor/permissions.json", {}, {"terminalAllowlist": ["*"]}),
+        ("hooks/hooks.json", {".claude-plugin/plugin.json": {"name": "p"}}, {"hooks": {"Stop": [{"hooks": [{"type": "command", "command": "x"}]}]}}),
+    )),
+    *(Change(f"a link to a folder that is not here: {link} → {target}", {SETTINGS: rules(deny=["Bash"]), **old}, new, (f"{link}: link to nothing {how}",)) for link, target in (
+        ("sub/.claude/agents", "/nowhere/agents"), (".claude/skills", "../../evil"), (".opencode", "/nowhere"), (".codex", "/nowhere"),
+        (".github/hooks", "/nowhere"), (".claude/skills/x", "../../../x"), (".opencode/plugin", "../gone"),
+    ) for how, old, new in (("added", {}, {link: Link(target)}), ("changed", {link: Link("/other")}, {link: Link(target)}))),
+    Change("a new schema", {".mcp.json": {"mcpServers": {}}}, {"equipage.toml": SCHEMAS, "s.json": "{}"}, ("permission widened: schemas",)),
     Change("T24: a package beside a launcher", PINNED, {"node_modules/x/index.js": "1\n"}, ("node_modules/x",)),
 ]  # fmt: skip
 

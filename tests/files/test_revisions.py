@@ -240,6 +240,7 @@ def test_links_lead_as_far_as_on_the_disk(repository: Path, tmp_path_factory: An
     shown = [(os.path.relpath(each.path, repository), each.outside) for each in found]
     assert [each for each in shown if "agents" in each[0] or "plain" in each[0]] == [
         (f"{agents}/file.md", True),
+        (f"{agents}/lost", True),
         (f"{agents}/lost.md", False),
         (f"{agents}/out", True),
         (f"{agents}/shared/a.md", False),

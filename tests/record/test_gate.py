@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import shutil
+import subprocess
 from pathlib import Path
 from typing import Any
 
@@ -463,3 +464,63 @@ def test_what_is_found_by_another_way_counts(files: dict[str, str | Link]) -> No
     assert in_process(["lock"]).code == 0
     assert in_process(["verify"]).code == 0
     assert gate().code == 0
+
+
+# What could not be read of a file is in no output.
+
+
+@pytest.mark.parametrize("form", ["text", "json", "markdown", "github", "sarif"])
+@pytest.mark.parametrize(
+    "broken", [{"type": "remote", "url": "u"}, {"type": "stdio", "url": "u"}, {"command": 5}, {}]
+)
+def test_a_server_that_no_client_reads_is_new_once_it_is_mended(
+    broken: dict[str, Any], form: str
+) -> None:
+    sides: tuple[Any, ...] = ({"a": broken}, {"a": {"command": "x"}}, {})
+    for number, servers in enumerate(sides):
+        write(Path(f"side{number}"), {".mcp.json": {"mcpServers": servers}})
+    for old, new, code in ((0, 1, 1), (0, 2, 0), (1, 0, 0)):
+        names = (f"side{old}", f"side{new}")
+        done = in_process(["diff", *names, "--fail-on", "widened", "-f", form])
+        assert done.code == code, done
+        assert "Hole" not in done.out
+        assert "HOLE" not in done.out
+
+
+# What a submodule holds is in another repository, so its commit is all that is known of it.
+
+
+@pytest.mark.parametrize("place", [".claude", ".claude/skills", "guards", "sub/p"])
+@pytest.mark.parametrize("is_disk", [True, False])
+def test_a_submodule_that_is_new_or_changed_cannot_be_judged(place: str, is_disk: bool) -> None:
+    def bump(text: str, *, is_committed: bool) -> None:
+        write(Path(place), {"g.sh": text})
+        commit(Path(place))
+        subprocess.run(["git", "add", "."], check=True, capture_output=True)
+        if is_committed:
+            commit(Path())
+
+    def differ(old: str) -> Any:
+        return in_process(["diff", old, *([] if is_disk else ["HEAD:"]), "--fail-on", "widened"])
+
+    old = "HEAD" if is_disk else "HEAD~1:"
+    Path("equipage.toml").unlink()
+    if place == ".claude":
+        shutil.rmtree(".claude")
+        write(Path(), {"CLAUDE.md": "x"})
+    commit(Path())
+    for text, how in (("exit 2\n", "added"), ("exit 0\n", "changed")):
+        bump(text, is_committed=not is_disk)
+        done = differ(old)
+        reason = f"cannot be judged: {place}: submodule {how}; equipage does not read it"
+        assert (done.code, reason in done.out) == (1, True), done
+        commit(Path()) if is_disk else None
+    assert in_process(["lock"]).code == 0
+    assert in_process(["verify", "--frozen"]).code == 0
+    bump("exit 1\n", is_committed=False)
+    assert in_process(["verify"]).code == 1
+    commit(Path())
+    shutil.rmtree(place)
+    subprocess.run(["git", "rm", "-q", "--cached", place], check=True)
+    commit(Path()) if not is_disk else None
+    assert differ(old).code == 0

@@ -161,7 +161,7 @@ WAYS: list[tuple[str, Files, Files, str, bool]] = [
     # GitHub.
     ("workflow: compiled alone", {**workflow(), ".github/workflows/a.lock.yml": _COMPILED.format("ls")}, {".github/workflows/a.lock.yml": _COMPILED.format("curl")}, "compiled agentic workflow changed; equipage does not read it", True),
     ("workflow: compiled from nothing", *_new(".github/workflows/a.lock.yml", _COMPILED.format("ls")), "compiled agentic workflow added; equipage does not read it", True),
-    ("workflow: compiled with its source", {**workflow(), ".github/workflows/a.lock.yml": _COMPILED.format("ls")}, {**workflow(name="b"), ".github/workflows/a.lock.yml": _COMPILED.format("ls -l")}, "", True),
+    ("workflow: compiled with its source", {**workflow(), ".github/workflows/a.lock.yml": _COMPILED.format("ls")}, {**workflow(name="b"), ".github/workflows/a.lock.yml": _COMPILED.format("ls -l")}, "compiled agentic workflow changed; equipage does not read it", True),
     ("workflow: who starts it", workflow(), workflow(on="issue_comment"), "permission widened: on", True),
     ("workflow: when", workflow(**{"if": "false"}), workflow(), "permission widened: if", True),
     ("workflow: where", workflow(), workflow(**{"runs-on": "self-hosted"}), "permission widened: runs-on", True),

@@ -12,10 +12,6 @@ from equipage.files.walking import PlaceIndex
 
 #: Of these, a lock and a comparison know what plain ones mean, see `clients.codex.permissions`.
 CODEX_RULE = "Codex rule"
-#: What GitHub runs of an agentic workflow. It changes with its source, which is read.
-COMPILED_WORKFLOW = "compiled agentic workflow"
-#: The end of its name, and that of its source.
-COMPILED_END, SOURCE_END = ".lock.yml", ".md"
 #: Such a file runs by its name, so it must have the mark of a program.
 HOOK_FILE = "Cline hook"
 #: Files that may say something about agents among much else: no check names them, but a change of
@@ -24,6 +20,10 @@ GEMINI_VARIABLES, CONTAINER = "variables of Gemini CLI", "container of an editor
 WORKSPACE, EDITOR = "workspace of an editor", "settings of an editor"
 #: What an editor runs when a folder is opened: without it, less runs.
 TASKS = "tasks that an editor starts"
+#: What it leads to on another machine is not known.
+LINK_TO_NOTHING = "link to nothing"
+#: What is in it is in another repository.
+SUBMODULE = "submodule"
 QUIET = frozenset({GEMINI_VARIABLES, CONTAINER, WORKSPACE, EDITOR, TASKS})
 
 

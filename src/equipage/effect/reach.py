@@ -12,6 +12,8 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
+from fnmatch import fnmatchcase
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Literal
 
 import msgspec
@@ -147,15 +149,31 @@ def successors(before: Iterable[Reach], after: Iterable[Reach]) -> Iterator[Diff
             yield msgspec.structs.replace(found, steps=tuple(found.widening_steps))
 
 
+_SORTS_OF_RULES = frozenset({"tool", "agent", "skill", "mode"})
+
+
 def names_in_rules(reaches: Iterable[Reach]) -> str:
     """What rules are about that may name an agent, a command or a skill."""
     grants = (grant for each in reaches for grant in each.grants)
-    return "\n".join({each.name for each in grants if each.sort in ("tool", "agent", "skill")})
+    # A mode may be one of many, by name: `skillOverrides.deploy`.
+    named = (each for each in grants if each.sort in _SORTS_OF_RULES and not each.default)
+    return "\n".join({each.name for each in named})
 
 
 def mentions_any(text: str, names: Iterable[str]) -> bool:
-    """Whether one of some names is a word of a text."""
-    return any(re.search(rf"(?<![\w-]){re.escape(name)}(?![\w-])", text) for name in names)
+    """Whether one of some names is a word of a text, or fits one with wildcards: `dep-*`."""
+    return any(
+        re.search(rf"(?<![\w-]){re.escape(name)}(?![\w-])", text)
+        or any(fnmatchcase(name, each) for each in _wildcards_in(text))
+        for name in names
+    )
+
+
+@lru_cache(maxsize=8)
+def _wildcards_in(text: str) -> tuple[str, ...]:
+    """The words of a text that have wildcards and something else."""
+    words = dict.fromkeys(re.findall(r"[\w*?.-]+", text))
+    return tuple(each for each in words if each.strip("*?.") and {"*", "?"} & {*each})
 
 
 def _reach_when_absent(reach: Reach) -> Reach:

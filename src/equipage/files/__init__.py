@@ -112,6 +112,10 @@ class System(Protocol):
         """This system without anything that it remembers of earlier answers."""
         return self
 
+    def link_target(self, path: str) -> str:
+        """Where a link leads, as it is written; empty of what is none."""
+        return ""
+
     # What follows from these.
 
     def real_folder(self, path: str) -> str:
@@ -169,6 +173,27 @@ class System(Protocol):
                 return None
             folder = parent
         return folder
+
+    def submodules(self, root: str) -> Mapping[str, str]:
+        """The commit of each submodule of the repository at a folder, by its path from there."""
+        from equipage.files.index import DamagedIndex, read_tracked_files  # for few commands
+
+        try:
+            tracked = read_tracked_files(root, self)
+        except DamagedIndex:  # a walk says so
+            return {}
+        return {} if tracked is None else tracked.submodules
+
+    def submodules_below(self, folder: str) -> dict[str, str]:
+        """The commit of each submodule that lies below a folder, by its path from there."""
+        folder = self.real(folder)
+        root = self.repository_root(folder) or folder
+        paths = {os.path.join(root, name): each for name, each in self.submodules(root).items()}
+        return {
+            os.path.relpath(path, folder).replace(os.sep, "/"): commit
+            for path, commit in paths.items()
+            if is_below(path, folder)
+        }
 
     def absolute(self, path: str) -> str:
         """A path from the root, links in it not followed."""

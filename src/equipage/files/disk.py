@@ -58,6 +58,12 @@ class Disk(System):
         except (OSError, ValueError):  # a name that no file can have is a ValueError
             return None
 
+    def link_target(self, path: str) -> str:
+        try:
+            return os.readlink(path)
+        except (OSError, ValueError):
+            return ""
+
     def entries(self, folder: str) -> list[os.DirEntry[str]]:
         with os.scandir(folder) as scan:
             return sorted(scan, key=_ENTRY_NAME)

@@ -68,6 +68,7 @@ class Revision(System):
         tree = _tree_number(name, folder)
         self.top = os.fsdecode(_run_git(folder, "rev-parse", "--show-toplevel").removesuffix(b"\n"))
         self.disk = disk
+        self._submodules: dict[str, str] = {}
         self._entries = dict(self._list_tree(tree))
         #: folder → the names in it, and the mode of each; None for a folder
         self._folders: dict[str, dict[str, str | None]] = {self.top: {}}
@@ -81,7 +82,9 @@ class Revision(System):
         for line in filter(None, _run_git(self.top, "ls-tree", "-r", "-z", tree).split(b"\0")):
             head, _, name = line.partition(b"\t")
             mode, kind, number = head.decode().split()
-            if kind == "blob":  # not a submodule
+            if kind == "commit":
+                self._submodules[os.fsdecode(name)] = number
+            else:
                 yield posixpath.join(self.top, os.fsdecode(name)), (mode, number)
 
     def _add_folders(self, path: str, mode: str | None) -> None:
@@ -106,16 +109,12 @@ class Revision(System):
             link = next((each for each in (path, *parents_of(path)) if each in self._links), None)
             if link is None:
                 return path
-            path = posixpath.normpath(self._link_target(link) + path.removeprefix(link))
+            path = posixpath.normpath(self._target_path(link) + path.removeprefix(link))
         return None
 
-    def _link_target(self, link: str) -> str:
+    def _target_path(self, link: str) -> str:
         """The path that a link leads to; `/` if the target is too long to be a path."""
-        try:
-            target = os.fsdecode(self._read_object(self._entries[link][1], _MAX_TARGET_BYTES))
-        except _TooLarge:
-            return "/"
-        return posixpath.normpath(posixpath.join(posixpath.dirname(link), target))
+        return posixpath.normpath(posixpath.join(posixpath.dirname(link), self.link_target(link)))
 
     # The questions.
 
@@ -142,6 +141,15 @@ class Revision(System):
         mode, _ = self._entries.get(real, ("", ""))
         return _STATUS_BY_MODE.get(mode)
 
+    def link_target(self, path: str) -> str:
+        link = self.absolute(path)
+        if link not in self._links:
+            return ""
+        try:
+            return os.fsdecode(self._read_object(self._entries[link][1], _MAX_TARGET_BYTES))
+        except _TooLarge:
+            return "/"
+
     def entries(self, folder: str) -> Sequence[Entry]:
         real = self._follow_links(folder)
         if real is None or real not in self._folders:
@@ -152,6 +160,9 @@ class Revision(System):
 
     def real(self, path: str) -> str:
         return self._follow_links(path) or self.absolute(path)
+
+    def submodules(self, root: str) -> Mapping[str, str]:
+        return self._submodules if self.real(root) == self.top else {}
 
     def peek(self, path: str, *, max_bytes: int = MAX_BYTES, size: int = -1) -> bytes | None:
         try:

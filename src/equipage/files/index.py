@@ -2,7 +2,7 @@
 
 Git tracks a file although a `.gitignore` matches it, so a check must look at it. The index is a
 list of entries sorted by name; versions 2 to 4 are read, split indexes included. Of an entry only
-its name counts. Submodules and the folders of a sparse index are not files and are left out.
+its name counts, and of a submodule its commit. The folders of a sparse index are left out.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ _HASH_SIZES = (20, 32)  #: SHA-1 and SHA-256
 _EXTENDED_FLAG = 0x40  #: in the first byte of the flags: two more bytes of flags follow
 _NAME_LENGTH_MASK = 0xFFF  #: the rest of the flags is the length of the name, at most this
 _FILE_TYPES = (0x8, 0xA)  #: the types of entries that are files: regular ones and links
+_SUBMODULE_TYPE = 0xE
 
 
 class DamagedIndex(Exception):
@@ -32,8 +33,9 @@ class TrackedFiles:
     They stay as git writes them: there are many thousand, and only a few are asked for.
     """
 
-    def __init__(self, names: list[bytes]) -> None:
+    def __init__(self, names: list[bytes], submodules: dict[str, str]) -> None:
         self.names = names  #: sorted
+        self.submodules = submodules  #: name → commit
 
     def has(self, name: str) -> bool:
         wanted, found = self._first_not_before(name)
@@ -65,15 +67,18 @@ def read_tracked_files(root: str, system: System) -> TrackedFiles | None:
         if system.status(path, follow_links=False) is not None:
             raise DamagedIndex("it cannot be read")
         return None
-    names, shared = _parse_index(data)
+    submodules: dict[str, str] = {}
+    names, shared = _parse_index(data, submodules)
     if shared is not None:
         # The entries of a split index that are not its own are in a file beside it.
         rest = system.peek(os.path.join(folder, f"sharedindex.{shared}"), max_bytes=_MAX_BYTES)
         if rest is None:
             raise DamagedIndex("the shared part of the index is missing")
-        names += _parse_index(rest)[0]
+        more: dict[str, str] = {}
+        names += _parse_index(rest, more)[0]
+        submodules = more | submodules
     # Those of one file are in order already. What changed in a split index may have no name.
-    return TrackedFiles(sorted(filter(None, names)))
+    return TrackedFiles(sorted(filter(None, names)), submodules)
 
 
 def _git_folder(root: str, system: System) -> str | None:
@@ -87,24 +92,33 @@ def _git_folder(root: str, system: System) -> str | None:
     return os.path.normpath(os.path.join(root, os.fsdecode(written[7:].strip())))
 
 
-def _parse_index(data: bytes) -> tuple[list[bytes], str | None]:
-    """The names of an index, and the number of its shared part. Raises `DamagedIndex`."""
+def _parse_index(
+    data: bytes, submodules: dict[str, str] | None = None
+) -> tuple[list[bytes], str | None]:
+    """The names of an index, and the number of its shared part. Raises `DamagedIndex`.
+
+    `submodules` takes up the commit of each of those.
+    """
+    submodules = {} if submodules is None else submodules
     version = int.from_bytes(data[4:8], "big")
     if data[:4] != b"DIRC" or version not in (2, 3, 4):
         raise DamagedIndex("it does not start like an index of git")
     for hash_size in _HASH_SIZES:  # nothing in the file says which one it has
         try:
-            names, end = _entries(data, version, hash_size)
+            submodules.clear()
+            names, end = _entries(data, version, hash_size, submodules)
             return names, _shared_index_number(data, end, hash_size)
         except (IndexError, ValueError):
             continue
     raise DamagedIndex("an entry is cut off or has no end")
 
 
-def _entries(data: bytes, version: int, hash_size: int) -> tuple[list[bytes], int]:
+def _entries(
+    data: bytes, version: int, hash_size: int, submodules: dict[str, str]
+) -> tuple[list[bytes], int]:
     """The names of the entries, and where they end. Raises `IndexError` and `ValueError`."""
     if version < 4:
-        return _padded_entries(data, hash_size)
+        return _padded_entries(data, hash_size, submodules)
     names: list[bytes] = []
     name, position = b"", 12
     flags, length = _NUMBERS_SIZE + hash_size, len(data)
@@ -123,13 +137,17 @@ def _entries(data: bytes, version: int, hash_size: int) -> tuple[list[bytes], in
             raise ValueError(written)
         if data[position + 26] >> 4 in _FILE_TYPES:
             names.append(name)
+        elif data[position + 26] >> 4 == _SUBMODULE_TYPE:
+            submodules[os.fsdecode(name)] = data[position + _NUMBERS_SIZE : position + flags].hex()
         position = end + 1
         if position > length:
             raise IndexError(position)
     return names, position
 
 
-def _padded_entries(data: bytes, hash_size: int) -> tuple[list[bytes], int]:
+def _padded_entries(
+    data: bytes, hash_size: int, submodules: dict[str, str]
+) -> tuple[list[bytes], int]:
     """As `_entries`, for the older versions.
 
     Nearly every repository has one of them, so this does as little as it can for each entry: a name
@@ -155,6 +173,9 @@ def _padded_entries(data: bytes, hash_size: int) -> tuple[list[bytes], int]:
         if data[end]:
             raise ValueError(end)
         (names if data[position + 26] >> 4 in _FILE_TYPES else others).append(data[start:end])
+        if data[position + 26] >> 4 == _SUBMODULE_TYPE:
+            commit = data[position + _NUMBERS_SIZE : position + flags]
+            submodules[os.fsdecode(data[start:end])] = commit.hex()
         # Entries are padded to eight bytes, with one NUL at least.
         position = end + 8 - (end - position) % 8
         if position > length:

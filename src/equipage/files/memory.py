@@ -196,6 +196,9 @@ class Overlay(Memory):
                 found[name] = _MemoryEntry(name, start + name, is_folder=is_folder)
         return [found[name] for name in sorted(found)]
 
+    def link_target(self, path: str) -> str:
+        return self.under.link_target(path)
+
     def real(self, path: str) -> str:
         return self.under.real(path)
 

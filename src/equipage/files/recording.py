@@ -150,6 +150,10 @@ class Recording(System):
             self.record.folders[absolute] = _hash_of(entries)
         return entries
 
+    def link_target(self, path: str) -> str:
+        self.note(path)
+        return self.of.link_target(path)
+
     def real(self, path: str) -> str:
         self.note(path)
         return self.of.real(path)

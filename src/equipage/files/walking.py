@@ -99,7 +99,9 @@ class WalkResult(msgspec.Struct, frozen=True):
     path: str
     problem: str | None = None  #: why it could not be read
     is_index: bool = False  #: whether it is a repository, whose index is damaged
-    outside: bool = False  #: whether it is a link out of the project
+    outside: bool = (
+        False  #: whether it is a link out of the project, or in place of a folder to nothing
+    )
 
 
 class _Repository:
@@ -296,6 +298,8 @@ class _Walk:
             ):
                 outside = entry.is_symlink() and self.links.leaves_project(entry.path)
                 yield WalkResult(entry.path, outside=outside)
+            elif entry.is_symlink() and self.lacks_folder(here, entry, rules):
+                yield WalkResult(entry.path, outside=True)
         # Depth first, in the order of names.
         self.stack.extend(reversed(folders))
 
@@ -326,6 +330,14 @@ class _Walk:
             or not has_extension
             or self.wanted.is_known(path)
         )
+
+    def lacks_folder(self, here: _Folder, link: Entry, rules: _FolderRules) -> bool:
+        """Whether a link leads nowhere here that may lead to a folder of agents elsewhere."""
+        path = here.absolute + link.name
+        interest = here.interest.step_into(path)
+        is_place = interest is not None and interest.holds_agents and "/.defect/" not in path
+        is_left_out = is_place and rules.leaves_out(path, link.name, is_folder=False)
+        return is_place and not is_left_out and not self.system.exists(path)
 
     def meet_folder(
         self,

@@ -156,6 +156,9 @@ def recognise(
     sort = _unread_sort(path, slashed, around, files) if is_part and not named else None
     if sort is not None:
         return _recognise_unread(path, sort, "place", files)
+    # A schema describes files of one's own: it takes none from a client that reads it.
+    if (claimed := _claimed_kind(slashed, around)) is not None:
+        return Recognised(claimed, by="settings", why=_CLAIMED)
     if extension == ".md" and is_part:
         name = slashed[len(around.folder) + 1 :]
         return _recognise_header(path, around.inside + name, files, named=named)
@@ -283,9 +286,9 @@ def recognise_place(path: str, around: Surroundings) -> Recognised | None:
     """The kind of a file by its absolute path with `/`, as the settings and its place say it."""
     if not _may_have_place(path, around):
         return None
-    claimed = around.project.kind_of(path) if around.project.claims_any else None
-    if claimed is not None:
-        return Recognised(claimed, by="settings", why="the settings of the project say so")
+    claimed = _claimed_kind(path, around)
+    if claimed not in (None, registry.BY_SCHEMA):
+        return Recognised(claimed, by="settings", why=_CLAIMED)
     place = _built_in_places().find(path)
     if place is None and path.lower().endswith(_CASE_INSENSITIVE_ENDS):
         # Loaders overlook it if its case differs; loading it reports that.
@@ -297,6 +300,13 @@ def recognise_place(path: str, around: Surroundings) -> Recognised | None:
     if place is None:
         return None
     return Recognised(place[0], by="path", why=f"its path matches `{place[1]}`")
+
+
+_CLAIMED = "the settings of the project say so"
+
+
+def _claimed_kind(path: str, around: Surroundings) -> str | None:
+    return around.project.kind_of(path) if around.project.claims_any else None
 
 
 def _may_have_place(path: str, around: Surroundings) -> bool:

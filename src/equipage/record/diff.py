@@ -18,7 +18,7 @@ import msgspec
 
 from equipage.clients.grant_rows import TABLES_OF_VALUES, VARIABLE
 from equipage.clients.grants import Grant
-from equipage.core.path import ROOT, Path, walk
+from equipage.core.path import HOLE, ROOT, Path, walk
 from equipage.effect.reach import Difference, Step, compare_by_patterns
 from equipage.loading.format import Sensitive
 
@@ -78,8 +78,17 @@ def compare(
     if reach is None:
         reach = (compare_by_patterns(sensitive, before, after),)
     comparison = _Comparison(sensitive, reach)
-    found = comparison.differences(before, after, ROOT, ROOT, ())
+    found = comparison.differences(_drop_holes(before), _drop_holes(after), ROOT, ROOT, ())
     return sorted(map(comparison.classify, found), key=Change.sort_key)
+
+
+def _drop_holes(value: Any) -> Any:
+    """A value without what could not be had: no client reads that, so it is not there."""
+    if isinstance(value, dict):
+        return {key: _drop_holes(each) for key, each in value.items() if each is not HOLE}
+    if isinstance(value, list):
+        return [None if each is HOLE else _drop_holes(each) for each in value]
+    return value
 
 
 def hide_values(change: Change) -> Change:

@@ -25,7 +25,7 @@ from equipage.clients.launchers import commands_among, launch_of, split_command
 from equipage.clients.plugins import OWNERS, Part, all_parts
 from equipage.clients.reading import Reading, reaches_of, reading_of, unknown_keys_of
 from equipage.clients.references import parse_references
-from equipage.clients.unread import CODEX_RULE, EDITOR, HOOK_FILE
+from equipage.clients.unread import CODEX_RULE, EDITOR, HOOK_FILE, SUBMODULE
 from equipage.core import codes
 from equipage.core.frozen import convert
 from equipage.core.path import Path, PathSyntaxError, format_path, parse_path, walk
@@ -57,7 +57,7 @@ from equipage.record.dependencies import (
     program_named,
 )
 from equipage.record.diff import canonical_text
-from equipage.record.sides import LINKS
+from equipage.record.sides import link_in_place
 from equipage.syntax.suspicious import mask_secrets
 from equipage.workspace import Workspace
 from equipage.workspace.find import File
@@ -182,13 +182,11 @@ def lock_load(found: FileLoad, root: str, run: Run) -> LockedFile | None:
     """The entry of a load in a lock; None for a file that no tool reads."""
     outcome = found.outcome
     if outcome is None:
-        code = None if found.problem is None else found.problem.code
-        if code in LINKS:
-            # Of a link that leads out, a lock has the name: what is there belongs to one machine.
+        if (link := link_in_place(found, run.files.system)) is not None:
+            what, digest = link
             name = _name_where_found(found.path, root, run)
-            return LockedFile(
-                name, Item(UNREAD, _DIGEST_ELSEWHERE, what=LINKS[code]), (), real=name
-            )
+            return LockedFile(name, Item(UNREAD, digest, what=what), (), real=name)
+        code = None if found.problem is None else found.problem.code
         if code in (codes.INTERNAL_ERROR, codes.CHECK_ENDED):
             return _lock_unloaded(found.path, root, run)
         return None if found.unread is None else _lock_unread(found.path, found.unread, root, run)
@@ -198,9 +196,9 @@ def lock_load(found: FileLoad, root: str, run: Run) -> LockedFile | None:
         return None
     real = identity_of(found, outcome)
     locked = lock_outcome(outcome, found.path, root, run)
-    link = _name_where_found(found.path, root, run)
+    place = _name_where_found(found.path, root, run)
     return msgspec.structs.replace(
-        locked, real=real, yields=found.yields, link=None if link == locked.file else link
+        locked, real=real, yields=found.yields, link=None if place == locked.file else place
     )
 
 
@@ -272,6 +270,10 @@ def build_lock(
         kept = list(_add_programs(kept, run.files.system))
     kept += _lock_settings(run, root)
     kept += _lock_parts(kept, root, run)
+    tops = [real_path(path) for path in paths]
+    for name, commit in run.files.system.submodules_below(root).items():
+        if any(is_below(os.path.join(root, name), top) for top in tops):
+            kept.append(LockedFile(name, Item(UNREAD, commit, what=SUBMODULE), ()))
     problems = [f"{each.file}: {problem}" for each in kept for problem in each.problems]
     problems += [
         f"{each.file}: it is not known what its client makes of it, so any change counts"

@@ -15,6 +15,7 @@ from typing import Any
 
 import msgspec
 
+from equipage.clients.catalogue import client_of
 from equipage.clients.file_grants import name_and_sort, program_of_file
 from equipage.clients.grant_words import make_row
 from equipage.clients.grants import Reach
@@ -28,15 +29,7 @@ from equipage.clients.reading import (
     reading_of,
     unknown_keys_of,
 )
-from equipage.clients.unread import (
-    CODEX_RULE,
-    COMPILED_END,
-    COMPILED_WORKFLOW,
-    EDITOR,
-    HOOK_FILE,
-    SOURCE_END,
-    TASKS,
-)
+from equipage.clients.unread import CODEX_RULE, EDITOR, HOOK_FILE, LINK_TO_NOTHING, SUBMODULE, TASKS
 from equipage.core import codes
 from equipage.core.diagnostics import Diagnostic
 from equipage.core.path import Path, format_path, walk
@@ -69,8 +62,19 @@ _LISTS = frozenset({"list of skills"})
 #: What a link in the place of a configuration is, by the code of its finding.
 LINKS = {
     codes.LINK_OUTSIDE.name: "link out of the project",
-    codes.LINK_BROKEN.name: "link to nothing",
+    codes.LINK_BROKEN.name: LINK_TO_NOTHING,
 }
+
+
+def link_in_place(load: FileLoad, system: System) -> tuple[str, str] | None:
+    """What a link in the place of a configuration is, and the hash of where it leads.
+
+    What is there belongs to one machine. None if it is no such link.
+    """
+    code = None if load.problem is None else load.problem.code
+    what = LINKS.get(code or "") or (load.unread if load.unread == LINK_TO_NOTHING else None)
+    target = os.fsencode(system.link_target(load.path))
+    return None if what is None else (what, hashlib.sha256(target).hexdigest())
 
 
 class Loads(msgspec.Struct, frozen=True):
@@ -87,6 +91,7 @@ class Loads(msgspec.Struct, frozen=True):
     uncovered: dict[str, str] = {}
     programs: dict[str, str] = {}  #: other file that a client runs → its hash
     moved: dict[str, str] = {}  #: what is at another place on the other side → that place
+    renamed: tuple[str, ...] = ()  #: names on the other side in the place of those that rules name
 
     @property
     def errors(self) -> list[Diagnostic]:
@@ -124,6 +129,8 @@ def loads_of(workspace: Workspace) -> Loads:
                 loads.outcomes[_name(outcome.session.path, path)] = outcome
         _add_parts(loads, path, run)
     if is_folder:
+        for name, commit in system.submodules_below(path).items():
+            loads.unread[name] = SUBMODULE, commit
         for name, outcome in loads.outcomes.items():
             _add_companions(name, outcome, path, loads)
     return loads
@@ -241,6 +248,10 @@ def _sort_loads(found: Iterable[FileLoad], folder: str | None, system: System) -
         name = "" if folder is None else _name(each.path, folder)
         if each.outcome is not None:
             loads.outcomes[name] = each.outcome
+        elif (link := link_in_place(each, system)) is not None:
+            loads.unread[name] = link
+            # A check reports one that leads nowhere: no tool reads it today.
+            problems += () if link[0] == LINK_TO_NOTHING else each.diagnostics
         elif each.unread is not None:
             sort = each.unread
             data = system.peek(each.path)
@@ -250,12 +261,7 @@ def _sort_loads(found: Iterable[FileLoad], folder: str | None, system: System) -
                 if sort == CODEX_RULE and data is not None:
                     _add_rules(loads, name, name or os.path.basename(each.path), data)
         else:
-            code = None if each.problem is None else each.problem.code
-            if code in LINKS:
-                # What it leads to is not known, but that it is there may be all that is needed.
-                loads.unread[name] = LINKS[code], _OUT
-            # A check reports one that leads nowhere: no tool reads it today.
-            problems += () if code == codes.LINK_BROKEN else each.diagnostics
+            problems += each.diagnostics
     return msgspec.structs.replace(loads, problems=tuple(problems))
 
 
@@ -292,14 +298,28 @@ def follow_moves(old: Loads, new: Loads) -> Loads:
         for was, facts in gone.items():
             free = places.get(facts[shared], []) if was not in moved else []
             names = {facts[0], *(come[now][0] for now in free[:1])}
-            if free and (len(names) == 1 or not mentions_any(rules, names)):
+            own = _built_in_names(new, free[0]) if free else set()
+            if free and (len(names) == 1 or not (names & own or mentions_any(rules, names))):
                 moved[was] = free.pop(0)
+    # What takes the place of one that a rule names may be the same, behind the back of the rule.
+    named = {
+        each[1:3]
+        for was, each in gone.items()
+        if was not in moved and mentions_any(rules, each[:1])
+    }
+    others = (each for now, each in come.items() if now not in moved.values())
     return msgspec.structs.replace(
         old,
         outcomes={moved.get(name, name): each for name, each in old.outcomes.items()},
         guards={(moved.get(name, name), file): each for (name, file), each in old.guards.items()},
         moved={now: was for was, now in moved.items()},
+        renamed=tuple(each[0] for each in others if each[1:3] in named),
     )
+
+
+def _built_in_names(side: Loads, file: str) -> set[str]:
+    """The agents that the client of a file has of its own: to take such a name is to be another."""
+    return {*client_of(program_of_file(side.outcomes[file].kind, file)).agents}
 
 
 def _movables(side: Loads, other: Loads) -> dict[str, tuple[str, ...]]:
@@ -321,7 +341,8 @@ def _movables(side: Loads, other: Loads) -> dict[str, tuple[str, ...]]:
 def rules_of(*sides: Loads) -> str:
     """What rules of some sides name."""
     outcomes = (outcome for side in sides for outcome in side.outcomes.values())
-    return names_in_rules(reach for each in outcomes for reach in reaches_of(each))
+    rules = names_in_rules(reach for each in outcomes for reach in reaches_of(each))
+    return "\n".join((rules, *(name for side in sides for name in side.renamed)))
 
 
 def find_unjudged(old: Loads, new: Loads) -> Iterator[Unjudged]:
@@ -361,9 +382,9 @@ def find_unjudged(old: Loads, new: Loads) -> Iterator[Unjudged]:
             yield Unjudged(name, reason, counts=False)
     for name in sorted({*old.unread, *new.unread}):
         was, now = old.unread.get(name), new.unread.get(name)
-        if now is None and was is not None and was[0] == TASKS:
+        if now is None and was is not None and was[0] in (TASKS, SUBMODULE):
             continue
-        if was != now and not (_are_understood(name, old, new) or _follows_source(name, old, new)):
+        if was != now and not _are_understood(name, old, new):
             how = "added" if was is None else "removed" if now is None else "changed"
             what = (now or was or ("", ""))[0]
             yield Unjudged(name, f"{what} {how}; equipage does not read it", counts=True)
@@ -463,16 +484,6 @@ def _places_of_servers_gone(before: Outcome | None, after: Outcome | None) -> li
     # The loader of a list of servers has a name of its own for it.
     top = dialect_of(before.path).top if before.kind.name == "mcp" else ""
     return [(top, *path[1:]) if top else path for path in found]
-
-
-def _follows_source(name: str, old: Loads, new: Loads) -> bool:
-    """Whether a file is a compiled workflow whose source, which is read, changed with it."""
-    what = (new.unread.get(name) or old.unread[name])[0]
-    if what != COMPILED_WORKFLOW:
-        return False
-    source = name.removesuffix(COMPILED_END) + SOURCE_END
-    before, after = (_hash(each.outcomes.get(source)) for each in (old, new))
-    return before != after
 
 
 def rule_changes(old: Loads, new: Loads) -> list[Difference]:

@@ -41,7 +41,7 @@ class File(msgspec.Struct, frozen=True):
 
     path: str
     named: bool = False
-    outside: bool = False  #: whether it is a link that leads out of the project
+    outside: bool = False  #: whether it is a link that leads out of the project, or nowhere
 
 
 class Found(msgspec.Struct):

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from equipage.clients.unread import CODEX_RULE
+from equipage.clients.unread import CODEX_RULE, LINK_TO_NOTHING
 from equipage.core import codes
 from equipage.core.diagnostics import Code, Diagnostic, UsageError
 from equipage.core.source import Source
@@ -117,6 +117,8 @@ class _Loading:
         if found.kind is None:
             if file.outside and self.system.is_folder(path):
                 return self.refuse(codes.LINK_OUTSIDE)
+            if file.outside and found.unread is None and not self.system.exists(path):
+                return FileLoad(path, unread=LINK_TO_NOTHING)
             more = tuple(self.look_into(path)) if found.unread == CODEX_RULE else ()
             return FileLoad(path, problem=found.problem, unread=found.unread, more=more)
         is_walked = not file.named and self.kind is None
