@@ -9,8 +9,10 @@ from __future__ import annotations
 
 import os
 from bisect import bisect_left
+from typing import TYPE_CHECKING
 
-from equipage.files import System
+if TYPE_CHECKING:
+    from equipage.files import System
 
 #: An index is much larger than a configuration: about 100 bytes for each file.
 _MAX_BYTES = 512 * 1024 * 1024
